@@ -208,6 +208,28 @@ describe('the ledger', () => {
     }
   });
 
+  it('says so too where another process has counted it, and a commit was cut that had not looked for it', async () => {
+    const board = await makeBoard();
+    const target = new URL(testDatabase.url);
+    const proxy = await openTcpProxy(target.hostname, Number(target.port));
+    target.port = String(proxy.port);
+    const node = new LedgerNode(target.href);
+    try {
+      await node.start();
+      // What the next is made from is remembered: its commit is one trip.
+      for (const score of [1, 2]) await node.ledger.write(submissionOf(board, 'ada', score));
+      const run = submissionOf(board, 'ada', 3, { submissionId: 'counted' });
+      const first = await a.ledger.write(run);
+      const cut = proxy.cutAfter('COMMIT');
+      const again = await node.ledger.write(run);
+      await cut;
+      expect(again).toMatchObject({ replayed: true, answer: first.answer });
+    } finally {
+      await node.stop();
+      await proxy.close();
+    }
+  });
+
   it('keeps the lanes going while many boards are made at once', async () => {
     const board = await makeBoard({ windows: ['alltime', 'daily'] });
     let making = true;

@@ -30,8 +30,8 @@ const ENTRIES = `
     SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e`;
 
 const SUBMISSIONS = `
-  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, NULL, s.answer, s.body_sha256, NULL, NULL, NULL,
-    NULL
+  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, round(extract(epoch FROM s.accepted_at) * 1000)::bigint,
+    s.answer, s.body_sha256, NULL, NULL, NULL, NULL
   FROM unnest($4::int[], $5::text[], $6::text[]) WITH ORDINALITY AS k (board_uid, owner, submission_id, n)
   CROSS JOIN LATERAL (
     SELECT * FROM submissions

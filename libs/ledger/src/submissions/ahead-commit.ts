@@ -113,7 +113,7 @@ export class AheadCommit {
     const store = new LaneStore(connection, lane, fromMs);
     const counted = this.batch.filter((_, index) => !('error' in this.results[index]!));
     let written: Promise<{ nowMs: number; positions: number[] }[]> = Promise.resolve([]);
-    await sendCommit(counted, () => [
+    await sendCommit(counted, fromMs, () => [
       connection.query(openKnownLaneSql(lane)),
       ...store.frozen(fold),
       (written = connection.query(CONTINUE_LANE, [...this.changes(fromMs), ...this.assumed(fromMs)])),

@@ -237,7 +237,7 @@ export class BatchFold {
   }
 
   private accept(
-    { write, atMs }: PlacedWrite<SubmitWrite>,
+    { write, atMs, nowMs }: PlacedWrite<SubmitWrite>,
     answer: SubmissionAnswer,
     windowUid: number,
     movement: SubmitReceipt['movement'],
@@ -246,7 +246,8 @@ export class BatchFold {
     const remembered = { windowUid, ...answer, ...(handOverId !== undefined && { handOverId }) };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
     if (write.idFromClient) {
-      this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
+      const { bodySha256 } = write;
+      this.stored.remembered.set(submissionKeyOf(write), { bodySha256, answer: remembered, acceptedAtMs: nowMs });
     }
     return { receipt: { kind: 'submit', replayed: false, answer, windowUid, movement } };
   }

@@ -48,6 +48,7 @@ interface ReadRow {
   gone: boolean | null;
   score: number | null;
   columns: number[] | null;
+  /** Of a submission: when it was accepted; of the lane: the value to which its head is moved. */
   achieved_at_ms: number | null;
   text: string | null;
   body_sha256: Buffer | null;
@@ -216,7 +217,9 @@ export class LaneBatchReader {
       if (row.what === 'entry') this.addEntry(entryKeys[row.n - 1]!, row);
       else if (row.what === 'submission') {
         const answer = readAnswer(row.text!);
-        this.remembered.set(submissionKeyOf(submits[row.n - 1]!), { bodySha256: row.body_sha256!, answer });
+        const { body_sha256: bodySha256, achieved_at_ms: acceptedAtMs } = row;
+        const remembered = { bodySha256: bodySha256!, answer, acceptedAtMs: acceptedAtMs! };
+        this.remembered.set(submissionKeyOf(submits[row.n - 1]!), remembered);
       } else if (row.what === 'board') {
         if (!row.gone) this.revisions.set(row.n, row.version!);
       } else if (row.what === 'player') this.values.set(players[row.n - 1]!, row.values as ScopeValues);

@@ -14,7 +14,7 @@ import { isRemembered, type LaneMemory } from './lane-memory.js';
 import { LaneStore } from './lane-store.js';
 import type { PendingWrite } from './lane-writer.js';
 import { sendCommit } from './send-commit.js';
-import { entryKeyOf } from './stored-batch.js';
+import { entryKeyOf, submissionKeyOf, type StoredBatch } from './stored-batch.js';
 import { expectedPlace, placeWrite, type PlacedWrite } from './window-placement.js';
 
 type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
@@ -65,17 +65,17 @@ export class LaneTransaction {
     const results = this.batch.map(({ write }, index): WriteResult => {
       // A retry gets its first answer even when its window or the definition has changed since.
       const replayed = revisions.has(write.board.uid) && write.kind === 'submit' ? fold.replay(write) : null;
-      if (replayed) return this.asFirstAnswer(replayed, index);
+      if (replayed) return this.asFirstAnswer(replayed, index, stored);
       // Windows, too, are those of this revision: closing or moving one gives its board a new revision.
       if (!reading.isOfNow(write)) return { error: new StaleBoardError(write.board.uid) };
       const placement = placements[index]!;
       if ('error' in placement) return placement;
       const result = fold.apply(placement, positions[index]!);
       if (!('error' in result)) counted.push(this.batch[index]!);
-      return write.kind === 'override' ? this.asFirstAnswer(result, index) : result;
+      return write.kind === 'override' ? this.asFirstAnswer(result, index, stored) : result;
     });
     const store = new LaneStore(connection, this.at.lane, nowMs);
-    await sendCommit(counted, () => [...store.all(fold, stored.attempts.changed), connection.query('COMMIT')]);
+    await sendCommit(counted, nowMs, () => [...store.all(fold, stored.attempts.changed), connection.query('COMMIT')]);
     this.remember(reading, placed, fold);
     metrics.patchRunsDropped.inc(fold.patchRunsDropped);
     const toldRuns = fold.heldRuns.length > 0 || fold.newRuns.some(({ examined }) => examined);
@@ -116,13 +116,18 @@ export class LaneTransaction {
   }
 
   /** A write whose own commit went unanswered finds itself: that is its first answer, not a replay. */
-  private asFirstAnswer(result: WriteResult, index: number): WriteResult {
-    const { unsettled, write } = this.batch[index]!;
+  private asFirstAnswer(result: WriteResult, index: number, { remembered }: StoredBatch): WriteResult {
+    const { unsettled, unansweredAtMs = [], write } = this.batch[index]!;
     if ('error' in result || !unsettled) return result;
     const { receipt } = result;
-    // One that was handed over knows its own copy by more than its id.
-    if (write.kind === 'submit' && write.handOverId !== undefined) return result;
-    if (receipt.kind === 'submit') return { receipt: { ...receipt, replayed: false } };
+    if (receipt.kind === 'submit' && write.kind === 'submit') {
+      // One that was handed over knows its own copy by more than its id.
+      if (write.handOverId !== undefined) return result;
+      // A commit in one trip looks for no id of a client's: another process may have counted it before.
+      const atMs = remembered.get(submissionKeyOf(write))!.acceptedAtMs;
+      const isOwn = !write.idFromClient || unansweredAtMs.includes(atMs);
+      return isOwn ? { receipt: { ...receipt, replayed: false } } : result;
+    }
     return receipt.kind === 'override' ? { receipt: { ...receipt, settledBefore: true } } : result;
   }
 }

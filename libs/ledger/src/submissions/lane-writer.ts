@@ -29,6 +29,8 @@ export interface WriteAttempt extends AwaitedCommit {
   sinceMs: number;
   /** Whether another process handed it over, which makes it itself once it has expired here. */
   isHandedOver: boolean;
+  /** The ledger's times of those commits of it here whose outcome is not known, Unix ms; absent: there is none. */
+  unansweredAtMs?: number[];
 }
 
 /** A write on its way. */

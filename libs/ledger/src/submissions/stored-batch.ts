@@ -10,6 +10,8 @@ import { ownerOf } from './new-runs.js';
 export interface RememberedSubmission {
   bodySha256: Buffer;
   answer: StoredAnswer;
+  /** The ledger's time of its commit, Unix ms. */
+  acceptedAtMs: number;
 }
 
 export interface SubmissionRow {

@@ -126,8 +126,14 @@ export const WRITE_LANE_BATCH_OF_RUNS = prepared(`
 /** The log position of the n-th event, which the statement itself draws. */
 const positionOf = (n: string): string => `((SELECT positions FROM drawn))[(${n})::int]`;
 
+/**
+ * Whether the transaction is of a lane. What is sent behind its beginning, without waiting for that, is a transaction of its own
+ * where the beginning was cancelled.
+ */
+const IN_LANE = `coalesce(current_setting('laddercast.lane', true), '') <> ''`;
+
 /** Whether a lane has the head that its writer left, and boards, players and the time are as that assumes. */
-const AS_ASSUMED = `${headOf('$30::regclass')} = $31 AND n.ms >= $35::bigint AND n.ms < $36::bigint
+const AS_ASSUMED = `${IN_LANE} AND ${headOf('$30::regclass')} = $31 AND n.ms >= $35::bigint AND n.ms < $36::bigint
         AND NOT EXISTS (
           SELECT FROM unnest($32::int[], $33::bigint[]) AS k (board_uid, revision)
           LEFT JOIN LATERAL (
@@ -210,8 +216,7 @@ export const WRITE_ROLLING_HOURS = `
   ON CONFLICT (window_uid, player_id, hour) DO UPDATE SET score = excluded.score, columns = excluded.columns,
     achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata`;
 
-/** Entries as they stood at their window's freeze, before they change; what an earlier change has saved stays. */
-export const SAVE_FROZEN_ENTRIES = `
+const saveFrozen = (condition: string): string => `
   INSERT INTO frozen_entries (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes,
     run_position, patch_runs)
   SELECT f.window_uid, f.player_id, f.present, f.score, f.columns::float8[], f.achieved_at_ms, f.metadata,
@@ -221,4 +226,11 @@ export const SAVE_FROZEN_ENTRIES = `
   LEFT JOIN LATERAL (
     SELECT run_position, patch_runs FROM entries WHERE window_uid = f.window_uid AND player_id = f.player_id LIMIT 1)
     AS e ON true
+  WHERE ${condition}
   ON CONFLICT (window_uid, player_id) DO NOTHING`;
+
+/** Entries as they stood at their window's freeze, before they change; what an earlier change has saved stays. */
+export const SAVE_FROZEN_ENTRIES = saveFrozen('true');
+
+/** The same in a transaction that said its lane, and nothing outside of one. */
+export const SAVE_FROZEN_ENTRIES_IN_LANE = saveFrozen(IN_LANE);

@@ -6,7 +6,7 @@ import { entryParameters, frozenParameters, runParameters } from '../entries/lan
 import {
   CLEAR_ROLLING_HOURS,
   RENEW_ENTRIES,
-  SAVE_FROZEN_ENTRIES,
+  SAVE_FROZEN_ENTRIES_IN_LANE,
   WRITE_ATTEMPTS,
   WRITE_FEED_POSITIONS,
   WRITE_LANE_BATCH,
@@ -54,7 +54,7 @@ export class LaneStore {
   /** Entries as they stood at their window's freeze, before they change. */
   frozen({ frozenEntries }: BatchFold): Promise<unknown>[] {
     const frozen = [...frozenEntries.values()];
-    return frozen.length === 0 ? [] : [this.connection.query(SAVE_FROZEN_ENTRIES, frozenParameters(frozen))];
+    return frozen.length === 0 ? [] : [this.connection.query(SAVE_FROZEN_ENTRIES_IN_LANE, frozenParameters(frozen))];
   }
 
   /** What only boards with limits have. */

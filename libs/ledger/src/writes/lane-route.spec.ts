@@ -164,6 +164,23 @@ describe("a lane's route", () => {
     expect(done.at(-1)).toBe('over:d');
   });
 
+  it('hands over nothing before what was made here without an owner is settled', async () => {
+    let come!: () => void;
+    const comes = new Promise<void>((resolve) => (come = resolve));
+    makeHere = () => comes;
+    owner = null;
+    const writes = [write('a')];
+    owner = OWNER;
+    writes.push(write('b'));
+    const settled = route.settled();
+    await turns();
+    expect(done).toEqual(['here:a']);
+    come();
+    await Promise.all(writes);
+    await settled;
+    expect(done).toEqual(['here:a', 'over:b']);
+  });
+
   it('makes overrides here, whoever owns the lane', async () => {
     await route.write({ kind: 'override' } as LedgerWrite);
     expect(done).toEqual(['here:override']);

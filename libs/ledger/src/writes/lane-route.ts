@@ -53,13 +53,20 @@ export class LaneRoute {
   private readonly players = new Set<string>();
   /** Writes made here in the place of an owner: what comes after them is not handed over before they are settled. */
   private madeHere = 0;
+  /** The last write that was made here at once; those before it are settled before it. */
+  private last: Promise<unknown> | null = null;
+  private lastSettled: Promise<void> | null = null;
 
   constructor(private readonly parts: LaneRouteParts) {}
 
   /** @throws as {@link LaneWriter.write} */
   write(write: LedgerWrite): Promise<LedgerReceipt> {
     const { parts } = this;
-    if (write.kind === 'override' || (!this.isBusy && parts.owner() === null)) return parts.writer.write(write);
+    if (write.kind === 'override' || (!this.isBusy && parts.owner() === null)) {
+      const made = parts.writer.write(write);
+      this.last = made;
+      return made;
+    }
     if (this.queue.length >= parts.queueMax) refuseOverload(write);
     const span = startSpan('ledger commit');
     const handed = {
@@ -80,7 +87,7 @@ export class LaneRoute {
 
   /** Resolves once nothing waits any more. */
   async settled(): Promise<void> {
-    while (this.isBusy) await (this.looking ?? Promise.race(this.messages));
+    while (this.isBusy) await (this.looking ?? this.lastSettled ?? Promise.race(this.messages));
   }
 
   private get isBusy(): boolean {
@@ -103,6 +110,7 @@ export class LaneRoute {
         if (this.messages.size === 0) for (const waiting of this.queue.splice(0)) this.makeHere(waiting, false);
         return;
       }
+      if (this.last !== null) return this.goOnAfter(this.last);
       const batch = this.messages.size < MESSAGES_AT_ONCE ? this.nextMessage() : [];
       if (batch.length === 0) return;
       for (const { write } of batch) this.players.add(write.playerId);
@@ -113,6 +121,16 @@ export class LaneRoute {
       });
       this.messages.add(message);
     }
+  }
+
+  private goOnAfter(last: Promise<unknown>): void {
+    this.lastSettled ??= last
+      .catch(() => undefined)
+      .then(() => {
+        this.lastSettled = null;
+        if (this.last === last) this.last = null;
+        this.goOn();
+      });
   }
 
   /** What waits, up to the first write of a player of whom a message is on its way: that one could be lost. */

@@ -1,6 +1,15 @@
 // Real: PostgreSQL, the ledgers of several processes, TCP between them, and proxies on the ways.
 import { laneOf, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import { decodeResults, encodeMessage, GuildTotals, LaneQueue, StateRepublisher } from '@laddercast/ledger';
+import {
+  decodeResults,
+  encodeMessage,
+  GuildTotals,
+  LaneQueue,
+  PATIENCE_MS,
+  StateRepublisher,
+  takeLane,
+} from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
 import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
@@ -111,6 +120,27 @@ describe('writes on their way while lanes are raised', () => {
     });
     expect(decodeResults(await node.inbox.take(message), 1)).toMatchObject([{ receipt: { replayed: false } }]);
     expect(await misplaced(node.database)).toEqual([]);
+  });
+
+  it('are not said to be not taken where nobody answered their commit, and they have waited too long since', async () => {
+    const { url, proxy } = await proxied();
+    const node = await started(new LedgerNode(testDatabase.url));
+    const cut = await started(new LedgerNode(url));
+    const board = await boardOf(node);
+    const lane = laneOf(mover, 2);
+    const writes = [submissionOf(board, mover, 5, { idFromClient: false, handOverId: 'a' })];
+    const unanswered = proxy.cutAfter('COMMIT');
+    const taken = cut.inbox.take(encodeMessage({ lane, sentAtMs: cut.boards.clock.nowMs(), writes }));
+    await unanswered;
+    proxy.cut();
+    expect(await scoreOf(node, mover)).toBe(5);
+    await raiseLanes(node, 8);
+    await node.database.transaction(async (transaction) => {
+      await takeLane(transaction, node.lanes.place(lane));
+      proxy.mend();
+      await sleep(2 * PATIENCE_MS);
+    });
+    expect(decodeResults(await taken, 1)).toEqual([{ again: 'not known' }]);
   });
 
   it('are refused in time by who knows of a raise that the ledger has lost', async () => {

@@ -224,9 +224,11 @@ function newAttempt(): WriteAttempt {
 }
 
 /** Who handed over what has expired makes it itself: here it is not begun any more. */
-function isTaken({ isHandedOver, expiresAtMs, reject }: PendingWrite): boolean {
+function isTaken(pending: PendingWrite): boolean {
+  const { isHandedOver, expiresAtMs, unsettled, reject } = pending;
   if (!isHandedOver || expiresAtMs > monotonicMs()) return true;
-  reject(new WriteNotTaken());
+  const notTaken = new WriteNotTaken();
+  reject(unsettled ? unavailable(pending, notTaken, WORDS) : notTaken);
   return false;
 }
 

@@ -242,6 +242,20 @@ describe("writes for a lane of another process's", () => {
     expect(await take(0)).toMatchObject([{ receipt: { replayed: false } }]);
   });
 
+  it('find a place in a full queue where the owner may have counted them', async () => {
+    const { owner, sender, proxy } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    await sender.ledger.write(submissionOf(board, 'bea', 1));
+    const writer = sender.writers.of(sender.lanes.of('ada'));
+    Object.assign(Reflect.get(writer, 'options') as object, { queueMax: 0 });
+    const submissionId = randomUUID();
+    const lost = proxy.cutAfter(submissionId);
+    const receipt = await sender.ledger.write(submissionOf(board, 'ada', 5, { submissionId, idFromClient: false }));
+    await lost;
+    expect(receipt).toMatchObject({ replayed: false, answer: { score: 5 } });
+    expect(await scoresOn(owner, board)).toMatchObject({ ada: 5 });
+  });
+
   it('of one player keep their order when the message with both is lost', async () => {
     const { owner, sender, proxy } = await ownerAndSender();
     const board = await boardOf(owner, { operator: 'latest' });

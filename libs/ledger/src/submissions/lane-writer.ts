@@ -84,7 +84,8 @@ export class LaneWriter {
    * @throws OVERLOADED, LEDGER_UNAVAILABLE, StaleBoardError, WriteNotTaken, and what the write itself is refused for
    */
   write(write: LedgerWrite, attempt?: WriteAttempt): Promise<LedgerReceipt> {
-    if (this.queue.length >= this.options.queueMax) refuseOverload(write);
+    // Of what another process may have counted it is not said that it was not: there is little of that.
+    if (this.queue.length >= this.options.queueMax && !attempt?.unsettled) refuseOverload(write);
     const span = attempt ? null : startSpan('ledger commit');
     const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
     const tried = attempt ?? newAttempt();

@@ -59,6 +59,26 @@ describe('boards that a rating pool feeds', () => {
     expect(ratings[0]).toBeLessThan(1516);
   });
 
+  it('get all players of a batch, however few writes may wait in a lane', async () => {
+    const small = new FeedNode(testDatabase.url);
+    Object.assign(Reflect.get(small.writers, 'settings') as object, { LANE_QUEUE_MAX: 512 });
+    try {
+      await small.start();
+      await small.makeBoard(board);
+      await small.makeBoard(`${board}-2`);
+      const boards = [board, `${board}-2`].map((id) => ({ board: id, value: 'rating' }));
+      const pool = await small.makePool(`p${made}`, { boards });
+      const players = Array.from({ length: 1000 }, (_, at) => ({ playerId: `many-${at}`, playedAtMs: null }));
+      await small.feeder.feed(pool.uid, players);
+      const [fed] = await small.database.query(
+        `SELECT count(*)::int AS players FROM entry_feeds WHERE player_id LIKE 'many-%'`,
+      );
+      expect(fed).toEqual({ players: 2000 });
+    } finally {
+      await small.stop();
+    }
+  });
+
   it('keep the newer of two readings, whichever is written last', async () => {
     const pool = await poolOf();
     await play(pool, 'g1', { ada: 1, bob: 2 });

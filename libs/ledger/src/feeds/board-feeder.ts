@@ -94,13 +94,26 @@ export class BoardFeeder {
       const standing = new Standing(this.algorithms.poolOf(state.definition), state, [...stretches.keys()]);
       // Before the entries: one that is there although this process ends now must not stay for ever.
       await writeEntryEnds(this.database, poolUid, standing, rolling);
-      const written = await Promise.allSettled(writesOf(places, standing).map((write) => this.ledger.write(write)));
-      const failed = written.find((one) => one.status === 'rejected');
-      if (failed) throw failed.reason;
+      await this.writeAll(writesOf(places, standing));
       return true;
     } catch (error) {
       if (error instanceof StaleBoardError) return false;
       throw error;
+    }
+  }
+
+  /** What finds no room in the queue of its lane follows when others are written: a batch may have more than there is room for. */
+  private async writeAll(writes: readonly FeedWrite[]): Promise<void> {
+    for (let left = writes; left.length > 0;) {
+      const written = await Promise.allSettled(left.map(async (write) => this.ledger.write(write)));
+      const refused = left.flatMap((write, at) => {
+        const one = written[at]!;
+        return one.status === 'rejected' ? [{ write, reason: one.reason as unknown }] : [];
+      });
+      const failure = refused.find(({ reason }) => !isOverload(reason));
+      if (failure) throw failure.reason;
+      if (refused.length === left.length) throw refused[0]!.reason;
+      left = refused.map(({ write }) => write);
     }
   }
 
@@ -129,6 +142,8 @@ export class BoardFeeder {
     return found;
   }
 }
+
+const isOverload = (error: unknown): boolean => error instanceof LadderError && error.code === 'OVERLOADED';
 
 const includes = (windows: readonly StoredWindow[], { uid }: StoredWindow): boolean =>
   windows.some((window) => window.uid === uid);

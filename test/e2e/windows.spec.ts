@@ -324,3 +324,26 @@ describe('a run that names a window that is over', () => {
     expect(answer.body).toMatchObject({ windows: ['season:s', 'alltime'] });
   });
 });
+
+describe('a season with the longest id there can be', () => {
+  const window = `season:${'s'.repeat(64)}`;
+
+  it('takes runs that name it, and is read like any other', async () => {
+    const season = { season: 's'.repeat(64), startsAt: inMs(-HOUR_MS), endsAt: inMs(HOUR_MS) };
+    await admin.makeBoard('longest', { windows: ['alltime', season], history: {} });
+    const run = { playerId: 'ada', score: 1, window };
+    const { body, text } = await admin.post('/v1/boards/longest/scores', run, { Prefer: 'wait=5' });
+    expect((body as { windows: string[] }).windows, text).toEqual([window, 'alltime']);
+    for (const path of ['entries?', 'players/ada?', 'rank?score=1&', 'percentiles?at=50&', 'players/ada/history?']) {
+      const read = await anyone.get(`/v1/boards/longest/${path}window=${window}`);
+      expect(read.status, read.text).toBe(200);
+    }
+    expect((await exports.text('longest', `?window=${window}`)).text).toContain('ada');
+    const client = await LiveClient.connect(`${app.url.replace('http', 'ws')}/v1/live`);
+    const asked = { type: 'subscribe', id: '1', board: 'longest', channel: 'top', window };
+    expect(await client.ask(asked)).toMatchObject({ type: 'snapshot', total: 1 });
+    await client.close();
+    const ended = await admin.post('/v1/admin/boards/longest/close-window', { window });
+    expect(ended.status, ended.text).toBe(200);
+  });
+});

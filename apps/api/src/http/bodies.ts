@@ -11,7 +11,14 @@ import {
   RefusedAs,
   type JsonSchema,
 } from '@laddercast/commands';
-import { faultOfOpaqueId, GAME_PLAYERS_MAX, SHARDS_MAX, type Fault, type RankAccuracy } from '@laddercast/domain';
+import {
+  faultOfOpaqueId,
+  GAME_PLAYERS_MAX,
+  SHARDS_MAX,
+  WINDOW_ID_LENGTH_MAX,
+  type Fault,
+  type RankAccuracy,
+} from '@laddercast/domain';
 import {
   FLAG_DECISIONS,
   KEY_SCOPES,
@@ -25,7 +32,6 @@ import { ACCURACIES, LOOKUPS_MAX } from './parameters.js';
 
 const KEY_NAME_LENGTH_MAX = 100;
 const OVERLAP_SECONDS_DEFAULT = 3600;
-const WINDOW_NAME_LENGTH_MAX = 80;
 
 /** What is wrong with a time that {@link IsEnd} refuses. */
 export const NO_TIME = 'must be an RFC 3339 time, or null';
@@ -85,7 +91,7 @@ export class KeyRotationBody {
 }
 
 const IsWindowName = (): PropertyDecorator =>
-  IsText(WINDOW_NAME_LENGTH_MAX, 'must be the id of a window, such as season:s1, or daily');
+  IsText(WINDOW_ID_LENGTH_MAX, 'must be the id of a window, such as season:s1, or daily');
 
 /** The body of `POST …/close-window`. */
 export class WindowToCloseBody {

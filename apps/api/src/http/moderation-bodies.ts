@@ -1,12 +1,18 @@
 import { Checked, InSchema, IsReason, IsText, MayBeAbsent, RefusedAs } from '@laddercast/commands';
-import { faultOfNamedId, NAMED_ID_PATTERN, SANCTION_KINDS, type Fault, type SanctionKind } from '@laddercast/domain';
+import {
+  faultOfNamedId,
+  NAMED_ID_PATTERN,
+  SANCTION_KINDS,
+  WINDOW_ID_LENGTH_MAX,
+  type Fault,
+  type SanctionKind,
+} from '@laddercast/domain';
 import { IsIn, IsOptional } from 'class-validator';
 import { IsEnd, NO_TIME } from './bodies.js';
 
 /** The most boards that a sanction names. */
 const SANCTION_BOARDS_MAX = 100;
 const PUBLIC_REASON_LENGTH_MAX = 500;
-const WINDOW_ID_LENGTH_MAX = 64;
 
 function faultsOfBoards(boards: unknown): Fault[] {
   if (!Array.isArray(boards) || boards.length < 1 || boards.length > SANCTION_BOARDS_MAX) {

@@ -6,6 +6,7 @@ import {
   NAMED_ID_PATTERN,
   PATCH_ID_PATTERN,
   RANK_STYLES,
+  WINDOW_ID_LENGTH_MAX,
   type RankAccuracy,
   type RankStyle,
   type WindowKind,
@@ -85,7 +86,7 @@ const EDITION_MAX = 2_147_483_647;
 export class ListParameters {
   @IsOptional()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(WINDOW_ID_LENGTH_MAX)
   window?: string;
 
   /** `global`, `region:EU`, `guild:red`, `country:US`. */
@@ -242,7 +243,7 @@ export class PercentilesParameters {
 
   @IsOptional()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(WINDOW_ID_LENGTH_MAX)
   window?: string;
 
   @IsOptional()
@@ -298,7 +299,7 @@ export class CircleParameters extends RowParameters {
 export class ExportParameters {
   @IsOptional()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(WINDOW_ID_LENGTH_MAX)
   window?: string;
 
   @IsOptional()

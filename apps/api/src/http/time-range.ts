@@ -1,5 +1,5 @@
 import { parseTimestamp } from '@laddercast/commands';
-import type { Fault } from '@laddercast/domain';
+import { WINDOW_ID_LENGTH_MAX, type Fault } from '@laddercast/domain';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { PageParameters } from './parameters.js';
 
@@ -10,7 +10,7 @@ export class TimeRangeParameters extends PageParameters {
   /** A full id, or the name of a running window. */
   @IsOptional()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(WINDOW_ID_LENGTH_MAX)
   window?: string;
 
   /** RFC 3339. */

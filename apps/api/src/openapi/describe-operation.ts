@@ -1,5 +1,11 @@
 import { OPAQUE_ID_SCHEMA, propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
-import { CLEAN_TEXT_PATTERN, ERRORS, OPAQUE_ID_PATTERN, type ErrorCode } from '@laddercast/domain';
+import {
+  CLEAN_TEXT_PATTERN,
+  ERRORS,
+  OPAQUE_ID_PATTERN,
+  WINDOW_ID_LENGTH_MAX,
+  type ErrorCode,
+} from '@laddercast/domain';
 import { namedId, ref } from './schema-parts.js';
 
 /** A parameter, header or answer of the document, as plain JSON. */
@@ -119,7 +125,7 @@ const PATH_PARAMETERS: Record<string, Part> = {
   submission: { description: 'The id of a run: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'b1c0ffee' },
   window: {
     description: 'The id of the window, or a name such as `daily`.',
-    schema: { type: 'string', minLength: 1, maxLength: 64 },
+    schema: { type: 'string', minLength: 1, maxLength: WINDOW_ID_LENGTH_MAX },
     example: 'daily:2026-11-19',
   },
   flag: {

@@ -2,6 +2,7 @@ import {
   CLEAN_TEXT_PATTERN,
   PATCH_ID_PATTERN,
   SUBMISSION_OPERATORS,
+  WINDOW_ID_LENGTH_MAX,
   type SubmissionOperator,
 } from '@laddercast/domain';
 import { IsIn, IsNumber, IsObject, IsString, Matches, MaxLength } from 'class-validator';
@@ -42,7 +43,7 @@ export class SubmissionBody {
 
   @MayBeAbsent()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(WINDOW_ID_LENGTH_MAX)
   @Matches(new RegExp(CLEAN_TEXT_PATTERN))
   @InSchema({
     description:

@@ -1,3 +1,4 @@
+import { NAMED_ID_LENGTH_MAX } from '../ids.js';
 import { firingsAround } from './cron.js';
 import { firstInstantOf, latestLocalTime } from './time-zone.js';
 
@@ -52,6 +53,9 @@ export interface StoredWindow extends WindowBounds {
   uid: number;
   state: WindowState;
 }
+
+/** The longest window id, in characters: that of a season. */
+export const WINDOW_ID_LENGTH_MAX = 'season:'.length + NAMED_ID_LENGTH_MAX;
 
 export const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

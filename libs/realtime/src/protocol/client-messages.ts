@@ -19,6 +19,7 @@ import {
   NAMED_ID_PATTERN,
   RANK_STYLES,
   validationFailed,
+  WINDOW_ID_LENGTH_MAX,
   type Board,
   type Fault,
   type RankStyle,
@@ -60,7 +61,7 @@ export abstract class ChannelMessage<Asked extends object = object> extends Watc
 
   @MayBeAbsent()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(WINDOW_ID_LENGTH_MAX)
   @InSchema({
     description:
       'alltime, daily, daily:2026-11-20, season:s1, rolling:24h, cron …, ended ones too; default as in reads',

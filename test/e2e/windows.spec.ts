@@ -325,6 +325,15 @@ describe('a run that names a window that is over', () => {
   });
 });
 
+describe('a run that names a window that the board does not have', () => {
+  it.each(['daily', 'weekly:2026-W47', 'season:none'])('is told so, and which there are: %s', async (window) => {
+    await admin.put('/v1/boards/named', { order: 'desc', operator: 'best', windows: ['alltime', 'daily'] });
+    const answer = await admin.post('/v1/boards/named/scores', { playerId: 'ada', score: 1, window });
+    const { detail } = expectProblem(answer, 'WINDOW_MISMATCH');
+    expect(detail).toMatch(/^Board "named" has no window with the id ".+"; a run now goes to alltime, daily:\d{4}-/);
+  });
+});
+
 describe('a season with the longest id there can be', () => {
   const window = `season:${'s'.repeat(64)}`;
 

@@ -60,7 +60,7 @@ export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: Pla
     return { write, atMs, nowMs, windows: open };
   }
   const named = open.find((window) => window.id === write.windowId);
-  if (!named) throw await refusalOfNamed(write.windowId, write, { atMs, nowMs, catalog });
+  if (!named) throw await refusalOfNamed(write.windowId, write, { atMs, nowMs, open, catalog });
   return { write, atMs, nowMs, windows: [named, ...open.filter((window) => window !== named)] };
 }
 
@@ -144,13 +144,20 @@ const reaches = (window: StoredWindow, atMs: number, nowMs: number): boolean =>
 async function refusalOfNamed(
   windowId: string,
   { board, achievedAtMs }: SubmitWrite,
-  { atMs, nowMs, catalog }: { atMs: number; nowMs: number; catalog: PlacementWindows },
+  { atMs, nowMs, open, catalog }: { atMs: number; nowMs: number; open: StoredWindow[]; catalog: PlacementWindows },
 ): Promise<LadderError> {
   const { windows, timeZone, graceSeconds } = board.definition;
   const calculated = windowOfId(windows, timeZone, windowId);
   const asked = (await catalog.ofId(board, windowId)) ?? (calculated && { ...calculated, state: 'open' as const });
   if (asked && !isWindowOpen(asked, graceSeconds, nowMs)) return windowClosed([windowId]);
   const time = new Date(atMs).toISOString();
+  if (!asked) {
+    const goesTo = `a run ${achievedAtMs === null ? 'now' : `of ${time}`} goes to ${open.map(({ id }) => id).join(', ') || 'none'}`;
+    return new LadderError(
+      'WINDOW_MISMATCH',
+      `Board "${board.id}" has no window with the id "${windowId}"; ${goesTo}.`,
+    );
+  }
   const detail =
     achievedAtMs !== null
       ? `does not hold ${time}; send the achievedAt of a run that was played in it, or another window.`

@@ -356,3 +356,18 @@ describe('a season with the longest id there can be', () => {
     expect(ended.status, ended.text).toBe(200);
   });
 });
+
+describe('a kind of windows that a definition no longer has', () => {
+  it('is read by its name as long as its last window runs', async () => {
+    await admin.makeBoard('fewer', { windows: ['alltime', 'daily'] });
+    await submitAll(admin, 'fewer', [{ playerId: 'ada', score: 1 }]);
+    const put = await admin.put('/v1/boards/fewer', { order: 'desc', operator: 'best' });
+    expect(put.status, put.text).toBe(200);
+    const read = await anyone.get('/v1/boards/fewer/entries?window=daily');
+    expect(read.status, read.text).toBe(200);
+    expect(read.body).toMatchObject({ window: { id: expect.stringMatching(/^daily:/) as string }, total: 1 });
+    expectProblem(await anyone.get('/v1/boards/fewer/entries?window=weekly'), 'WINDOW_NOT_FOUND');
+    await admin.post('/v1/admin/boards/fewer/close-window', { window: (read.body as { window: Listed }).window.id });
+    expectProblem(await anyone.get('/v1/boards/fewer/entries?window=daily'), 'WINDOW_NOT_FOUND');
+  });
+});

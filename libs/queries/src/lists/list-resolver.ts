@@ -108,6 +108,9 @@ interface ReadSources {
   standings: RankReadings;
 }
 
+/** Kinds whose windows follow each other, under the name of the kind. */
+const RECURRING: readonly string[] = ['daily', 'weekly', 'monthly', 'cron'];
+
 /** Finds the list that a board id, a window and a scope mean. */
 @Injectable()
 export class ListResolver {
@@ -215,6 +218,11 @@ export class ListResolver {
     if (spec && asked === nameOfSpec(spec)) {
       const running = await windows.ofSpec(board, spec, now, now);
       if (running && running.uid !== 0) return running;
+    }
+    if (!spec && RECURRING.includes(asked)) {
+      // One that the definition no longer has runs to its end.
+      const last = (await windows.at(board, now, now)).find(({ kind }) => kind === asked);
+      if (last) return last;
     }
     if (!isCleanText(asked)) throw windowNotFound(board, asked, now);
     const known = await windows.ofId(board, asked);

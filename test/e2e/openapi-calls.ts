@@ -264,6 +264,7 @@ const REFUSED_OF_SCORES: [operationId: string, call: Call, status: number][] = [
     422,
   ],
   ['setEntry', { params: { board: 'open', player: 'ada' }, body: { score: 1, columns: { x: 1 }, reason: 'why' } }, 422],
+  ['setEntry', { params: { board: 'over', player: 'ada' }, body: { score: 1, reason: 'why' } }, 409],
 ];
 
 const OF_NEW_TEMPLATE = { ...GOOD['putBoardTemplate'], params: { template: 'made-here' }, query: '' };

@@ -99,6 +99,8 @@ describe('the OpenAPI document', () => {
     await admin.makeBoard('guilded', { scopes: ['global', 'guild'] });
     await admin.makeBoard('recorded', { history: {}, change: true });
     await admin.makeBoard('closed', { visibility: 'private' });
+    const over = { season: 'over', startsAt: '2020-01-01T00:00:00Z', endsAt: '2020-02-01T00:00:00Z' };
+    await admin.makeBoard('over', { windows: [over] });
     await admin.makeBoard('ending', { windows: ['daily'] });
     for (const pool of ['rated', 'doomed', 'closed']) {
       const visibility = pool === 'closed' ? 'private' : 'public';

@@ -371,3 +371,13 @@ describe('a kind of windows that a definition no longer has', () => {
     expectProblem(await anyone.get('/v1/boards/fewer/entries?window=daily'), 'WINDOW_NOT_FOUND');
   });
 });
+
+describe("an operator's entry", () => {
+  it('is refused where no window takes entries now', async () => {
+    const season = { season: 'gone', startsAt: inMs(-2 * HOUR_MS), endsAt: inMs(-HOUR_MS) };
+    await admin.makeBoard('over', { windows: [season] });
+    const set = await admin.put('/v1/boards/over/players/ada', { score: 1, reason: 'too late' });
+    expectProblem(set, 'WINDOW_CLOSED');
+    expectProblem(await admin.delete('/v1/boards/over/players/ada'), 'ENTRY_NOT_FOUND');
+  });
+});

@@ -27,8 +27,10 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
       const run = { submissionId, reason: reason ?? '' };
       return this.ledger.write({ kind: 'override', board, playerId, entry: state, run, audit });
     });
-    if (entry === null && receipt.windows.length === 0 && !receipt.settledBefore) {
-      throw new LadderError('ENTRY_NOT_FOUND', `"${playerId}" has no entry in a running window of board "${boardId}".`);
+    if (receipt.windows.length === 0 && !receipt.settledBefore) {
+      throw entry === null
+        ? new LadderError('ENTRY_NOT_FOUND', `"${playerId}" has no entry in a running window of board "${boardId}".`)
+        : new LadderError('WINDOW_CLOSED', `No window of board "${boardId}" takes entries now: nothing was set.`);
     }
     const { windows, version } = receipt;
     return { board: boardId, playerId, windows, version, submissionId: receipt.isKept ? submissionId : null };

@@ -104,6 +104,7 @@ export const BOARDS = {
     errors: [
       'FORBIDDEN',
       'BOARD_NOT_FOUND',
+      'WINDOW_CLOSED',
       'COLUMNS_MISMATCH',
       'SCORE_OUT_OF_BOUNDS',
       'COLUMN_OUT_OF_BOUNDS',

@@ -128,6 +128,10 @@ describe('the standings of a window that ended', () => {
       next: null,
     });
     expect(names(await read(`${path}&edition=1`))).toEqual(['ada', 'bob', 'cy', 'dee']);
+    const firstOf = await read(`${path}&edition=1&limit=2`);
+    const second = await read(firstOf.next!);
+    expect([names(firstOf), names(second), second.window.edition]).toEqual([['ada', 'bob'], ['cy', 'dee'], 1]);
+    expect((await read(`${path}&limit=2`)).next).not.toContain('edition');
     expectProblem(await admin.get(`${path}&edition=3`), 'EDITION_NOT_FOUND');
     expectProblem(await admin.get(`${path}&edition=0`), 'VALIDATION_FAILED');
     const anybody = admin.as(undefined);

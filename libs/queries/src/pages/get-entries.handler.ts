@@ -123,6 +123,8 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       style,
       selection.rankStyle,
       selection.fromReplica,
+      selection.asOfMs,
+      selection.edition,
       offset,
       limit,
       envelope.window.resetsAt,

@@ -29,6 +29,7 @@ export function linksBeside(
     if (selection.withPlayers) query.set('fields', 'player');
     if (selection.fromReplica) query.set('from', 'replica');
     if (selection.asOfMs !== undefined) query.set('asOf', toTimestamp(selection.asOfMs));
+    if (selection.edition !== undefined) query.set('edition', String(selection.edition));
     return `/v1/boards/${board}/${route}?${query.toString()}`;
   };
   const end = offset + limit;

@@ -268,6 +268,10 @@ describe('submissions at their edges', () => {
       expect(expectProblem(different, 'VALIDATION_FAILED').errors![0]!.pointer).toBe('/submissionId');
       expectProblem(await submit('retries', run, { 'Idempotency-Key': 'k'.repeat(129) }), 'VALIDATION_FAILED');
       expectProblem(await submit('retries', run, { 'Idempotency-Key': '..' }), 'VALIDATION_FAILED');
+      // The bytes of UTF-8, as a header carries them: read as they are, they would be another id than that of a body.
+      const bytes = Buffer.from('São').toString('latin1');
+      const { errors } = expectProblem(await submit('retries', run, { 'Idempotency-Key': bytes }), 'VALIDATION_FAILED');
+      expect(errors![0]!.message).toMatch(/ASCII/);
     });
 
     it('are refused when the id was used for another body', async () => {

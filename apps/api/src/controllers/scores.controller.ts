@@ -84,9 +84,12 @@ function parsed(item: unknown): BoardSubmission | LadderError {
   }
 }
 
+const ASCII = /^[\x20-\x7e]*$/;
+
 function withIdempotencyKey(body: SubmissionBody, key: string | undefined): SubmissionBody {
   if (key === undefined) return body;
-  const fault = faultOfOpaqueId(key);
+  // What other bytes mean nothing says: the same id in a header and in a body would be two.
+  const fault = ASCII.test(key) ? faultOfOpaqueId(key) : 'must be ASCII: send any other id as submissionId';
   if (fault) throw validationFailed([{ pointer: '', message: `the Idempotency-Key header ${fault}` }]);
   if (body.submissionId !== undefined && body.submissionId !== key) {
     throw validationFailed([

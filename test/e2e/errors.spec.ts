@@ -351,6 +351,8 @@ describe('requests that are wrong', () => {
         '/%20',
         '/..%2f..%2fetc%2fpasswd',
         '/v1/live',
+        '/v1/boards/open/',
+        '/v1/boards/open/entries/',
       ]) {
         expectProblem(await admin.get(path), 'NOT_FOUND');
       }

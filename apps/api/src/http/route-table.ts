@@ -4,7 +4,7 @@ export class RouteTable {
 
   add(methods: string | string[], url: string): void {
     if (url.includes('*')) return;
-    const pattern = new RegExp(`^${url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}/?$`);
+    const pattern = new RegExp(`^${url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`);
     for (const method of [methods].flat()) this.routes.push({ method, pattern });
   }
 

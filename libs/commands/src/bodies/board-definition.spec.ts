@@ -253,3 +253,22 @@ describe('a board definition', () => {
     expect(faultsOfBody({ ...body, integrity: { rate: {}, cluster: {} } })).toEqual([]);
   });
 });
+
+describe('an option of the contract that is not built', () => {
+  it.each<[option: string, more: object]>([
+    ['archive', { archive: { sink: 'default' } }],
+    ['participation', { participation: { join: 'open' } }],
+    ['cohorts', { cohorts: { window: 'weekly', size: 30 } }],
+    ['league', { league: { tiers: [] } }],
+    ['rewards', { rewards: [] }],
+    ['tags', { tags: ['cup'] }],
+    ['windows.durationSeconds', { windows: ['alltime', { cron: '0 12 * * *', durationSeconds: 3600 }] }],
+  ])('is refused by its name: %s', (option, more) => {
+    const parse = (): unknown => parseBoardDefinition({ ...BOARD, ...more });
+    expect(parse).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED', extensions: { option } }) as Error);
+  });
+
+  it('may be null, which asks for nothing', () => {
+    expect(faultsOfBody({ ...BOARD, archive: null, rewards: null })).toEqual([]);
+  });
+});

@@ -242,6 +242,15 @@ describe('corrections of recorded games', () => {
     await expectReplayOf(await storedGames());
   });
 
+  it('name players that are called like what every object has, and the pool goes on', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 });
+    await node.rater.rate(pool.uid);
+    const players = playersByPlace({ ada: 1, constructor: 2 }).map((player) => ({ ...player, score: null }));
+    const outcome = await correct({ gameId: 'g1', players, reason: 'another player' });
+    expect(outcome.players.map(({ playerId }) => playerId)).toEqual(['bob', 'constructor', 'cy']);
+    await expectReplayOf(await storedGames());
+  });
+
   it('give a game its real result, with its place among the others', async () => {
     await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
     await node.rater.rate(pool.uid);

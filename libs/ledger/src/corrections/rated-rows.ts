@@ -94,7 +94,9 @@ export class RatedRows implements RatedHistory {
   }
 
   async nextPosition(playerId: string, position: number): Promise<number | null> {
-    if (this.last?.position === position && playerId in this.last.next) return this.last.next[playerId]!;
+    // A player may be called like a property that every object has.
+    const isKnown = this.last?.position === position && Object.hasOwn(this.last.next, playerId);
+    if (isKnown) return this.last!.next[playerId]!;
     const [row] = await this.sql.query<{ position: number }>(NEXT_POSITION, [
       ...[this.poolUid, playerId, position, this.ratedPosition],
     ]);

@@ -92,9 +92,12 @@ export function faultsOfNumber(rule: Omit<NumberRule, 'kind' | 'default'>, value
 
 function refuseWhatIsNotOffered(rule: ParameterRule, value: unknown, pointer: string): void {
   const reason =
-    rule.kind === 'refused' ? rule.reason : rule.kind === 'choice' && rule.refused ? rule.refused[String(value)] : null;
+    rule.kind === 'refused' ? rule.reason : rule.kind === 'choice' ? reasonAgainst(rule, String(value)) : null;
   if (reason) throw new LadderError('NOT_SUPPORTED', `${pointer}: ${reason}`);
 }
+
+const reasonAgainst = ({ refused = {} }: ChoiceRule, value: string): string | null =>
+  Object.hasOwn(refused, value) ? refused[value]! : null;
 
 function faultsOfParameter(rule: Exclude<ParameterRule, RefusedRule>, value: unknown, pointer: string): Fault[] {
   switch (rule.kind) {

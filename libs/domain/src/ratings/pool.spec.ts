@@ -43,6 +43,13 @@ describe('a pool', () => {
     const known = RATING_ALGORITHMS.map(({ name }) => name);
     expect(() => ratingPool('glicko3')).toThrow(new RegExp(`known: ${known.join(', ')}`));
     expect(() => ratingPool('TrueSkill')).toThrow(refused('NOT_SUPPORTED'));
+    // Every object has something of these names.
+    for (const name of ['constructor', '__proto__']) {
+      expect(() => ratingPool(name)).toThrow(refused('ALGORITHM_UNKNOWN'));
+    }
+    for (const model of ['constructor', 'toString']) {
+      expect(() => ratingPool('weng-lin', { model })).toThrow(refused('VALIDATION_FAILED', '/parameters/model'));
+    }
   });
 
   it.each<[Partial<RatingPoolDefinition>, string]>([

@@ -60,9 +60,9 @@ export interface RatingPoolDefinition {
 }
 
 /** Algorithms that others offer and we do not, with the reason. */
-const NOT_OFFERED: Readonly<Record<string, string>> = {
-  trueskill: 'TrueSkill is a name of Microsoft, and patented; weng-lin does the same job',
-};
+const NOT_OFFERED: ReadonlyMap<string, string> = new Map([
+  ['trueskill', 'TrueSkill is a name of Microsoft, and patented; weng-lin does the same job'],
+]);
 
 const SIDES_MAX = 500;
 
@@ -118,7 +118,7 @@ export const updatesOf = ({ rate, ratePeriod }: RatingAlgorithm): PoolUpdate[] =
 export function algorithmNamed(name: string, algorithms: readonly RatingAlgorithm[]): RatingAlgorithm {
   const found = algorithms.find((one) => one.name === name);
   if (found) return found;
-  const reason = NOT_OFFERED[name.toLowerCase()];
+  const reason = NOT_OFFERED.get(name.toLowerCase());
   if (reason) throw new LadderError('NOT_SUPPORTED', reason);
   const known = algorithms.map((one) => one.name);
   throw new LadderError('ALGORITHM_UNKNOWN', `There is no algorithm "${name}"; known: ${known.join(', ')}.`, { known });

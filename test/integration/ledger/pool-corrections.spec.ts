@@ -242,6 +242,28 @@ describe('corrections of recorded games', () => {
     await expectReplayOf(await storedGames());
   });
 
+  it('give a game as many sides and members as it has, whatever the pool takes by now', async () => {
+    await play({ ada: 1, bob: 2, cy: 3 });
+    await node.makePool(pool.id, { sides: { min: 2, max: 2, teamMax: 1 } });
+    const result = (places: Record<string, number>): AskedCorrection => ({
+      gameId: 'g1',
+      players: playersByPlace(places).map((player) => ({ ...player, score: null })),
+      reason: 'swapped',
+    });
+    await correct(result({ cy: 1, bob: 2, ada: 3 }));
+    await expectReplayOf(await storedGames());
+    const larger: Record<string, number>[] = [
+      { ada: 1, bob: 2, cy: 3, di: 4 },
+      { 'ada+bob': 1, cy: 2 },
+    ];
+    for (const places of larger) {
+      await expect(correct(result(places))).rejects.toMatchObject({ code: 'GAME_TOO_LARGE' });
+    }
+    await node.makePool(pool.id, { sides: { min: 4 } });
+    await correct(result({ ada: 1, bob: 2, cy: 3 }));
+    await expect(correct(result({ ada: 1, bob: 2 }))).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+  });
+
   it('name players that are called like what every object has, and the pool goes on', async () => {
     await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 });
     await node.rater.rate(pool.uid);

@@ -177,6 +177,18 @@ export function refuseSides(
   }
 }
 
+/** The pool as it takes another result of a game: what was accepted once is never too large or too small for it. */
+export function poolOfRecorded(pool: RatingPool, players: readonly GamePlayer[]): RatingPool {
+  const sides = namedSides(players);
+  const { min, max, teamMax } = pool.sides;
+  const bounds = {
+    min: Math.min(min, sides.length),
+    max: Math.max(max, sides.length),
+    teamMax: Math.max(teamMax, ...sides.map((side) => side.length)),
+  };
+  return { ...pool, sides: bounds };
+}
+
 function faultsOfPlayers(players: readonly GamePlayer[]): Fault[] {
   const faults: Fault[] = [];
   const seen = new Set<string>();

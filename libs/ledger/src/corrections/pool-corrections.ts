@@ -1,4 +1,4 @@
-import { LadderError, refuseGameThatDoesNotFit } from '@laddercast/domain';
+import { LadderError, poolOfRecorded, refuseGameThatDoesNotFit } from '@laddercast/domain';
 import { Environment } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { int8Array, textArray } from '../database/postgres-arrays.js';
@@ -7,7 +7,7 @@ import { prepared } from '../database/postgres-statements.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { drawPositions } from '../lanes/lane-events.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { outcomeOf, POOL_CORRECTION, type CorrectionOutcome, type PoolCorrection } from './corrections.js';
+import { gameAt, outcomeOf, POOL_CORRECTION, type CorrectionOutcome, type PoolCorrection } from './corrections.js';
 import { recomputed } from './recomputed.js';
 import { requirePool, type Pool, type PoolProgress } from '../pools/pool.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
@@ -32,11 +32,10 @@ export type AskedCorrection =
 interface SelectedGame {
   gameId: string;
   position: number;
-  weight: number;
   voidPosition: number | null;
 }
 
-const SELECTED = `g.game_id AS "gameId", g.position, g.weight, g.void_position AS "voidPosition"`;
+const SELECTED = `g.game_id AS "gameId", g.position, g.void_position AS "voidPosition"`;
 const FITS = '($3::bigint IS NULL OR g.played_at_ms >= $3) AND ($4::bigint IS NULL OR g.played_at_ms < $4)';
 
 const GAMES_OF_IDS = prepared(`
@@ -135,7 +134,9 @@ export class PoolCorrections {
     }
     const { gameId, players } = asked;
     const [game] = await named(sql, pool, { ...NOTHING, gameIds: [gameId] });
-    refuseGameThatDoesNotFit(this.algorithms.poolOf(pool.definition), players, game!.weight);
+    const recorded = await gameAt(sql, pool.uid, game!.position);
+    const taking = poolOfRecorded(this.algorithms.poolOf(pool.definition), recorded.players);
+    refuseGameThatDoesNotFit(taking, players, recorded.weight);
     return { positions: [game!.position], mode: 'keep', refund: null, players };
   }
 

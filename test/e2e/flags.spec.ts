@@ -123,6 +123,7 @@ describe('flags over REST', () => {
 
   it('that do not exist are 404, and of runs that are not kept 410', async () => {
     expectProblem(await moderator.post('/v1/admin/flags/none', { decision: 'void', reason: 'x' }), 'FLAG_NOT_FOUND');
+    expectProblem(await moderator.post('/v1/admin/flags/%00', { decision: 'void', reason: 'x' }), 'VALIDATION_FAILED');
     const [flag] = (await page('?player=bob')).flags;
     expectProblem(
       await moderator.post(`/v1/admin/flags/${flag!.flagId}`, { decision: 'void', reason: 'x' }),

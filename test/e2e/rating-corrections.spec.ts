@@ -177,6 +177,12 @@ describe('corrections of games', () => {
     expectProblem(await admin.post(voids, { from: 'yesterday', reason: 'x' }), 'VALIDATION_FAILED');
     expectProblem(await admin.post(voids, { playerId: 'ada', mode: 'undo', reason: 'x' }), 'VALIDATION_FAILED');
     expectProblem(await voidGame('g1', {}), 'VALIDATION_FAILED');
+    const players = byPlace({ ada: 1, bob: 2 });
+    for (const gameId of ['%00', '%0A', 'x'.repeat(129)]) {
+      expectProblem(await voidGame(gameId), 'VALIDATION_FAILED');
+      const result = `/v1/pools/${pool}/games/${gameId}/result`;
+      expectProblem(await admin.put(result, { players, reason: 'x' }), 'VALIDATION_FAILED');
+    }
     expectProblem(await admin.post('/v1/pools/none/voids', { playerId: 'ada', reason: 'x' }), 'POOL_NOT_FOUND');
     expectProblem(await writer.send('DELETE', `/v1/pools/${pool}/games/g1`, { reason: 'x' }), 'FORBIDDEN');
     expect(await ratings('ada')).toEqual(['1515.297533']);

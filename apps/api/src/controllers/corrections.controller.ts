@@ -15,7 +15,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { GameVoidBody, VoidsBody } from '../http/bodies.js';
 import { DryRunParameters, isDryRun } from '../http/parameters.js';
-import { NamedIdPipe } from '../http/path-parameters.js';
+import { NamedIdPipe, OpaqueIdPipe } from '../http/path-parameters.js';
 
 /** Games of a pool that should not have counted, or not so. */
 @Controller('v1/pools/:pool')
@@ -26,7 +26,7 @@ export class CorrectionsController {
   @ApiOperation({ operationId: 'voidGame' })
   voidGame(
     @Param('pool', NamedIdPipe) poolId: string,
-    @Param('game') gameId: string,
+    @Param('game', OpaqueIdPipe) gameId: string,
     @Query(QueryPipe) asked: DryRunParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
@@ -63,7 +63,7 @@ export class CorrectionsController {
   @ApiOperation({ operationId: 'correctGame' })
   correctGame(
     @Param('pool', NamedIdPipe) poolId: string,
-    @Param('game') gameId: string,
+    @Param('game', OpaqueIdPipe) gameId: string,
     @Query(QueryPipe) asked: DryRunParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,

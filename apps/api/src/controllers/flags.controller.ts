@@ -9,7 +9,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { FlagDecisionBody } from '../http/bodies.js';
 import { numberOfCursor } from '../http/list-cursor.js';
 import { FlagsParameters } from '../http/parameters.js';
-import { playerOf } from '../http/path-parameters.js';
+import { OpaqueIdPipe, playerOf } from '../http/path-parameters.js';
 
 const PAGE_DEFAULT = 50;
 
@@ -37,7 +37,11 @@ export class FlagsController {
   @Post(':flag')
   @ApiOperation({ operationId: 'decideFlag' })
   @HttpCode(200)
-  decide(@Param('flag') flagId: string, @Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<Flag> {
+  decide(
+    @Param('flag', OpaqueIdPipe) flagId: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<Flag> {
     assertModerate(identity);
     const { decision, reason } = parseBody(FlagDecisionBody, body);
     return this.commands.execute(new DecideFlagCommand(identity, flagId, decision, reason));

@@ -1,6 +1,6 @@
 import { parseFields } from '@laddercast/commands';
 import { type Identity } from '@laddercast/identity';
-import { faultOfOpaqueId, validationFailed, type Prediction, type Split } from '@laddercast/domain';
+import type { Prediction, Split } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import {
   GetDistributionQuery,
@@ -26,7 +26,7 @@ import { PredictionBody, RatingLookupBody, SplitBody } from '../http/bodies.js';
 import { numberOfCursor } from '../http/list-cursor.js';
 import { unlistedShownTo } from '../http/list-selection.js';
 import { GamesParameters, RatingHistoryParameters } from '../http/parameters.js';
-import { playerOf, NamedIdPipe } from '../http/path-parameters.js';
+import { playerOf, NamedIdPipe, OpaqueIdPipe } from '../http/path-parameters.js';
 
 const PAGE_DEFAULT = 50;
 const isPosition = (text: string): boolean => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
@@ -55,11 +55,9 @@ export class RatingsController {
   @Header('Cache-Control', 'no-store')
   game(
     @Param('pool', NamedIdPipe) poolId: string,
-    @Param('game') gameId: string,
+    @Param('game', OpaqueIdPipe) gameId: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<ShownGame> {
-    const fault = faultOfOpaqueId(gameId);
-    if (fault) throw validationFailed([{ pointer: '{game}', message: fault }]);
     return this.queries.execute(new GetGameQuery(identity, poolId, gameId));
   }
 

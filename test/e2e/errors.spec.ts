@@ -385,6 +385,12 @@ describe('requests that are wrong', () => {
       expect(response.headers['allow']!.split(', ')).toEqual(allowed);
     });
 
+    it.each(['GET', 'POST'])('with a slash too many are told that nothing is there: %s', async (method) => {
+      for (const path of ['/v1/boards/', '/v1/boards/open/']) {
+        expectProblem(await admin.send(method, path, undefined), 'NOT_FOUND');
+      }
+    });
+
     it('that are not percent-encoded UTF-8, or too long, are refused', async () => {
       const long = `/v1/boards/open/players/${'a'.repeat(385)}`;
       for (const path of ['/v1/boards/%ff', '/v1/boards/%', '/v1/boards/open/players/%E0%A4%A', long]) {

@@ -28,7 +28,8 @@ import { InSchema, IsText } from './body-rules.js';
 import { IsPart } from './definition-body.js';
 
 const TITLE_LENGTH_MAX = 200;
-const FED_BOARDS_MAX = 20;
+/** The most boards that a pool feeds. */
+export const FED_BOARDS_MAX = 20;
 const HISTORY_DAYS_MIN = 7;
 const HISTORY_DAYS_MAX = 3650;
 const RESULTS = ['last', 'unrated'] as const;

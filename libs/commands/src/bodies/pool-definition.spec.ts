@@ -103,6 +103,14 @@ describe('the definition of a pool', () => {
     expect(problemOf({ algorithm: 'elo', boards })).toMatchObject({ code: 'VALIDATION_FAILED', pointers: [pointer] });
   });
 
+  it('says which of the boards is wrong where one is named by the short form, too', () => {
+    const named = [{ board: 'a', value: 'rating', columns: { of: 'deviation' } }];
+    expect(problemOf({ algorithm: 'elo', board: 'b', boards: named }).pointers).toEqual(['/boards/0/columns']);
+    const many = Array.from({ length: 20 }, (_, at) => ({ board: `b${at}`, value: 'rating' }));
+    expect(problemOf({ algorithm: 'elo', board: 'b7', boards: many }).code).toBe('none');
+    expect(problemOf({ algorithm: 'elo', board: 'one-more', boards: many }).pointers).toEqual(['/board']);
+  });
+
   it.each([
     ['/algorithm', {}],
     ['/algorithm', { algorithm: 7 }],

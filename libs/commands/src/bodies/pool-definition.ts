@@ -10,7 +10,7 @@ import {
 } from '@laddercast/domain';
 import type { NamedBoard, PoolDefinition } from '@laddercast/ledger';
 import { checkedDefinition, definitionObject } from './definition-body.js';
-import { PoolDefinitionDto } from './pool-definition-dto.js';
+import { FED_BOARDS_MAX, PoolDefinitionDto } from './pool-definition-dto.js';
 
 /**
  * The definition behind a body, with all defaults.
@@ -42,7 +42,7 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
   const pool = ratingPoolOf(plain, algorithms);
   const { parameters, update, periods, sides, results, provisional, rankable } = pool;
-  refuseBoards(boards, pool);
+  refuseBoards(dto, boards.length, pool);
   return {
     ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update, periods },
     ...{ sides, results, provisional, rankable, onVoid, boards, visibility },
@@ -58,9 +58,12 @@ function boardsOf({ board, boards = [] }: PoolDefinitionDto): NamedBoard[] {
     : [{ board, value: 'rating', columns: {} }, ...named];
 }
 
-/** @throws VALIDATION_FAILED */
-function refuseBoards(boards: readonly NamedBoard[], { algorithm }: RatingPool): void {
-  const faults = boards.flatMap(({ board, columns }, index): Fault[] => {
+/**
+ * @param count how many boards are named, the short form among them
+ * @throws VALIDATION_FAILED
+ */
+function refuseBoards({ boards = [] }: PoolDefinitionDto, count: number, { algorithm }: RatingPool): void {
+  const faults = boards.flatMap(({ board, columns = {} }, index): Fault[] => {
     const pointer = `/boards/${index}`;
     const isNamedBefore = boards.findIndex((one) => one.board === board) < index;
     const unknown = Object.entries(columns).filter(([, column]) => !FED_COLUMNS.includes(column));
@@ -76,5 +79,8 @@ function refuseBoards(boards: readonly NamedBoard[], { algorithm }: RatingPool):
         : []),
     ];
   });
+  if (count > FED_BOARDS_MAX) {
+    faults.push({ pointer: '/board', message: `must not be there: a pool feeds ${FED_BOARDS_MAX} boards at most` });
+  }
   if (faults.length > 0) throw validationFailed(faults);
 }

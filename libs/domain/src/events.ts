@@ -126,6 +126,8 @@ export interface RatingChanged {
   ratedPosition: number;
   /** When the games were played that changed it, each time once; absent: any time. */
   playedAtMs?: number[];
+  /** In all windows entries come or go: the player is rankable since these games, or no more. */
+  isEverywhere?: true;
   /** The whole new state. */
   rating: {
     state: {

@@ -162,6 +162,20 @@ describe('boards that a rating pool feeds', () => {
     expect(await node.entriesOf(board)).toEqual([]);
   });
 
+  it('show in every window who is rankable by a game of another day', async () => {
+    const dayMs = 86_400_000;
+    const pool = await poolOf({ rankable: { gamesMin: 2 } }, { windows: ['alltime', 'daily'] });
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await node.settle(pool.uid);
+    await play(pool, 'g2', { ada: 1, bob: 2 }, { playedAtMs: Date.now() - dayMs });
+    await node.rater.rate(pool.uid);
+    await node.deliver((await node.ratingEvents(pool.uid)).slice(-2));
+    const days = [Date.now(), Date.now() - dayMs].map((ms) => `daily:${new Date(ms).toISOString().slice(0, 10)}`);
+    const expected = ['alltime', ...days].flatMap((window) => [`${window} ada`, `${window} bob`]);
+    const shown = (await node.entriesOf(board)).map(({ window, playerId }) => `${window} ${playerId}`);
+    expect(shown.sort()).toEqual(expected.sort());
+  });
+
   it('stand as they are when their pool leaves them or is gone, and take submissions', async () => {
     const pool = await poolOf();
     await play(pool, 'g1', { ada: 1, bob: 2 });

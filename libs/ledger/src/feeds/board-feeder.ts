@@ -14,8 +14,10 @@ import { AlgorithmMissing, RatingAlgorithms } from '../pools/rating-algorithms.j
 /** A player whose entries are to be written. */
 export interface FedPlayer {
   readonly playerId: string;
-  /** In the windows of these times, Unix ms; null: in all that take entries. */
-  readonly playedAtMs: readonly number[] | null;
+  /** In the windows of these times, Unix ms. */
+  readonly playedAtMs: readonly number[];
+  /** In all that take entries, too. */
+  readonly isEverywhere: boolean;
 }
 
 /** The most players that are read by one statement, and whose entries are on their way at once: those of a whole batch of the log. */
@@ -124,9 +126,9 @@ export class BoardFeeder {
       // The windows that hold now are made where they are not there yet.
       const running = await this.windows.at(board, nowMs, nowMs);
       const open = [...running, ...(await this.windows.open(board, nowMs)).filter((one) => !includes(running, one))];
-      for (const { playerId, playedAtMs } of players) {
+      for (const { playerId, playedAtMs, isEverywhere } of players) {
         const found = new Map<number, StoredWindow>();
-        for (const window of playedAtMs === null ? open : await this.at(board, playedAtMs, nowMs)) {
+        for (const window of [...(isEverywhere ? open : []), ...(await this.at(board, playedAtMs, nowMs))]) {
           // 0: it would have closed long ago.
           if (window.uid !== 0) found.set(window.uid, window);
         }

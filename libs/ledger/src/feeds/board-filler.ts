@@ -60,7 +60,7 @@ export class BoardFiller {
     for (let after = afterPlayer; !signal.aborted;) {
       const isFed = this.boards.fedBy(poolUid).some(({ uid }) => uid === boardUid);
       const players = isFed ? await this.database.query<{ playerId: string }>(NEXT_PLAYERS, [poolUid, after]) : [];
-      const named = players.map(({ playerId }) => ({ playerId, playedAtMs: null }));
+      const named = players.map(({ playerId }) => ({ playerId, playedAtMs: [], isEverywhere: true }));
       try {
         await this.feeder.feedBoard(poolUid, boardUid, named);
       } catch (error) {

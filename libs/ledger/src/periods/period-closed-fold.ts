@@ -68,7 +68,11 @@ export class PeriodClosedFold implements PoolEventFold {
     }
     const written = await writeResults(transaction, of);
     await forgetResults(transaction, of);
-    const { changed, newcomers, numeric } = written;
+    const { newcomers, numeric } = written;
+    // Whether they were rankable before is not kept.
+    const changed = definition.rankable
+      ? written.changed.map((one) => ({ ...one, isEverywhere: true as const }))
+      : written.changed;
     return {
       outcome: { period, games, players: changed.length },
       ...{ games, newcomers, changed },

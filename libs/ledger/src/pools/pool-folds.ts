@@ -1,7 +1,7 @@
-import { foldGames, type FoldedGames } from '@laddercast/domain';
+import { foldGames, momentOf, rankabilityOf, type PlayerRating } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { POOL_EVENT_FOLDS, type PoolEvent, type PoolEventFold } from './pool-events.js';
-import type { WorkOfTurn } from './rating-rows.js';
+import type { RatedTurn, WorkOfTurn } from './rating-rows.js';
 import { RatingAlgorithms } from './rating-algorithms.js';
 
 /** What this process knows of how ratings move: by games, and by what else happens to pools. */
@@ -13,8 +13,16 @@ export class PoolFolds {
   ) {}
 
   /** @throws ALGORITHM_MISSING */
-  games({ definition, ratings, games }: WorkOfTurn): FoldedGames {
-    return foldGames(this.algorithms.poolOf(definition), ratings, games);
+  games({ definition, ratings, games, nowMs }: WorkOfTurn): RatedTurn {
+    const pool = this.algorithms.poolOf(definition);
+    const folded = foldGames(pool, ratings, games);
+    const now = momentOf(pool, nowMs);
+    const isRankable = (player: PlayerRating): boolean => rankabilityOf(pool, player, now).isRankable;
+    const everywhere = [...folded.players].filter(([playerId, after]) => {
+      const before = ratings.get(playerId);
+      return pool.rankable !== null && before !== undefined && isRankable(before) !== isRankable(after);
+    });
+    return { ...folded, everywhere: new Set(everywhere.map(([playerId]) => playerId)) };
   }
 
   /** @throws Error where the event is of a newer release: to pass it over would make every later rating wrong */

@@ -1,4 +1,3 @@
-import type { FoldedGames } from '@laddercast/domain';
 import { Environment, metrics } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -18,6 +17,7 @@ import {
   tellRatings,
   writeRatings,
   type RatedStep,
+  type RatedTurn,
   type WorkOfTurn,
 } from './rating-rows.js';
 
@@ -105,7 +105,7 @@ export class PoolRater {
   }
 
   private async takeTurnPlaced(poolUid: number): Promise<boolean> {
-    let folded: FoldedGames | null = null;
+    let folded: RatedTurn | null = null;
     let place: Place | null = null;
     try {
       const hadTheTurn = await this.database.transaction(async (transaction) => {
@@ -149,8 +149,8 @@ async function rateGames(
   poolUid: number,
   place: Place,
   { ratedPosition: from, games, ratings }: WorkOfTurn,
-  folded: FoldedGames,
-): Promise<FoldedGames> {
+  folded: RatedTurn,
+): Promise<RatedTurn> {
   await takeLane(transaction, place);
   const to = games.at(-1)!.position;
   const changed = [...folded.players.keys()];
@@ -198,6 +198,6 @@ async function moveOn(transaction: SqlRunner, poolUid: number, step: RatedStep):
   if (!(await moveRatedPosition(transaction, poolUid, step))) throw new RatedAlready();
 }
 
-function count(folded: FoldedGames | null): void {
+function count(folded: RatedTurn | null): void {
   for (const { unrated } of folded?.games ?? []) metrics.gamesRated.inc({ outcome: unrated ?? 'rated' });
 }

@@ -27,6 +27,8 @@ interface WorkOfTurnRow {
   ratings: { playerId: string; rating: PlayerRating }[];
   /** What comes after these games, be it at once or later; null where nothing but games is recorded. */
   event: PoolEvent | null;
+  /** By the ledger's clock, Unix ms. */
+  nowMs: number;
 }
 
 /** What a turn of a pool begins with: its next games and where their players stand before them, or its next event. */
@@ -57,7 +59,8 @@ const WORK_OF_TURN = prepared(`
     coalesce((SELECT json_agg(json_build_object('playerId', r.player_id, 'rating', ${RATING_JSON})) FROM named
       CROSS JOIN LATERAL (
         SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = named.player_id LIMIT 1) AS r), '[]') AS ratings,
-    (SELECT json_build_object('position', position, 'type', type, 'payload', payload) FROM event) AS event
+    (SELECT json_build_object('position', position, 'type', type, 'payload', payload) FROM event) AS event,
+    floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"
   FROM pool`);
 
 /** What of a pool is not rated; undefined where the pool is gone. */
@@ -129,11 +132,17 @@ const WRITE_RATINGS = prepared(`
   SELECT $33::smallint, o.position, 'rating-changed', o.key, o.payload
   FROM unnest($34::bigint[], $35::text[], $36::text[]) AS o (position, key, payload)`);
 
-/** Stores what a fold made of a pool's games, with an event for each player whose rating it changed. */
+/** What a turn made of a pool's games. */
+export interface RatedTurn extends FoldedGames {
+  /** Who is rankable since, or no more, and may have entries of other games. */
+  readonly everywhere: ReadonlySet<string>;
+}
+
+/** Stores what a turn made of a pool's games, with an event for each player whose rating it changed. */
 export async function writeRatings(
   transaction: SqlRunner,
   { poolUid, lane, ratedPosition }: { poolUid: number; lane: number; ratedPosition: number },
-  { games, players }: FoldedGames,
+  { games, players, everywhere }: RatedTurn,
   eventPositions: readonly number[],
 ): Promise<void> {
   const changes = games.flatMap(({ game: { position }, engine, changes: ofGame }) =>
@@ -146,7 +155,9 @@ export async function writeRatings(
   }
   const events = rated.map(({ playerId, rating }): RatingChanged => ({
     type: 'rating-changed',
-    ...{ poolUid, playerId, ratedPosition, playedAtMs: [...times.get(playerId)!], rating },
+    ...{ poolUid, playerId, ratedPosition, playedAtMs: [...times.get(playerId)!] },
+    ...(everywhere.has(playerId) && { isEverywhere: true }),
+    rating,
   }));
   const unrated = games.filter(({ unrated: reason }) => reason !== null);
   await transaction.query(WRITE_RATINGS, [

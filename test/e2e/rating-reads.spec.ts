@@ -295,6 +295,26 @@ describe('reads of rating pools', () => {
       await again.close();
     });
 
+    it('shows a banned player to whom a read shows it', async () => {
+      const pool = await makePool();
+      await play(pool, { mal: 1, bob: 2 });
+      const ban = { kind: 'ban', reason: 'a bot' };
+      expect((await admin.put('/v1/admin/players/mal/sanction', ban)).status).toBe(200);
+      const seers: [string, boolean][] = [
+        [await playerToken(service.jwtSecret, 'mal'), true],
+        [await admin.makeKey('moderate'), true],
+        [await admin.makeKey('read'), false],
+      ];
+      for (const [token, isShown] of seers) {
+        const read = await anonymous.as(token).get(`/v1/pools/${pool}/players/mal`);
+        expect(read.status).toBe(isShown ? 200 : 404);
+        const client = await connect(token);
+        const { rating } = (await client.ask(watch(pool, { playerId: 'mal' }))) as { rating?: unknown };
+        expect(rating !== null).toBe(isShown);
+        await client.close();
+      }
+    });
+
     it('refuses what it cannot follow, with what to do', async () => {
       const pool = await makePool({ visibility: 'private' });
       const client = await connect();

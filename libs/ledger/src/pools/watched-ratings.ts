@@ -25,6 +25,8 @@ export interface WatchedRating {
   /** null before the first rated game. */
   rating: PlayerRating | null;
   isListed: boolean;
+  /** Whether it is banned or shadowed on all boards. */
+  isWithheld: boolean;
   /** The first of those after the position, the oldest first. */
   changes: WatchedChange[];
   /** By the database's clock. */
@@ -37,6 +39,8 @@ const WATCHED_RATINGS = prepared(`
     coalesce((SELECT listed FROM players WHERE player_id = w.player_id), true)
       AND NOT EXISTS (SELECT 1 FROM sanctions WHERE player_id = w.player_id AND ended_at IS NULL AND boards IS NULL)
       AS "isListed",
+    EXISTS (SELECT 1 FROM sanctions
+      WHERE player_id = w.player_id AND ended_at IS NULL AND boards IS NULL AND kind <> 'hide') AS "isWithheld",
     coalesce((SELECT json_agg(json_build_object('position', c.position, 'gameId', g.game_id, 'before', c.before_rating,
         'after', c.after_rating) ORDER BY c.position)
       FROM (SELECT * FROM rating_changes WHERE pool_uid = w.pool_uid AND player_id = w.player_id

@@ -3,7 +3,7 @@ import type { Pool, WatchedChange, WatchedRating } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { shownRating } from '@laddercast/queries';
 import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
-import { RatingMessage } from '../protocol/client-messages.js';
+import { RatingMessage, type Sight } from '../protocol/client-messages.js';
 import { SharedFrame } from '../protocol/shared-frame.js';
 
 /** The most games that a watch is told of one by one; of more its readers get a snapshot. */
@@ -24,8 +24,8 @@ interface Watched {
   key: string;
   poolUid: number;
   playerId: string;
-  /** Whether the readers see the player also when it is not listed. */
-  isOwn: boolean;
+  /** Of its readers. */
+  sight: Sight;
   /** In whose name it is watched: who asked first. */
   party: string | null;
 }
@@ -100,7 +100,10 @@ export class RatingWatch implements LiveChannel {
   }
 
   private get isSeen(): boolean {
-    return this.state !== null && (this.of.isOwn || this.state.read.isListed);
+    if (this.state === null) return false;
+    const { isListed, isWithheld } = this.state.read;
+    const { sight } = this.of;
+    return sight === 'all' || (!isWithheld && (isListed || sight === 'unlisted'));
   }
 
   private newSnapshot(): SharedFrame {

@@ -15,6 +15,7 @@ import { Injectable } from '@nestjs/common';
 import { gameFrame, GAMES_TOLD_MAX, RatingWatch, type RatingSubscription } from '../channels/rating-channel.js';
 import { WatchBudget } from '../channels/watch-budget.js';
 import { LiveOptions } from '../live-options.js';
+import type { Sight } from '../protocol/client-messages.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 
@@ -24,6 +25,7 @@ const READ_AT_ONCE = 500;
 const GATHER = { eachMs: 5, mostMs: 100 };
 /** How often what a reader missed is looked up anew because more came meanwhile. */
 const RESUME_TRIES = 3;
+const SIGHTS: readonly Sight[] = ['all', 'unlisted', 'listed'];
 
 /**
  * The ratings that this process watches, each once for all who may see the same of it. Announcements say whose ratings
@@ -79,7 +81,7 @@ export class RatingWatches {
     const pool = await requirePool(this.database, request.pool);
     assertMayRead(socket.identity, pool);
     this.algorithms.poolOf(pool.definition);
-    const watch = this.watchOf(pool.uid, request.playerId, request.seesUnlisted(socket.identity), socket.party);
+    const watch = this.watchOf(pool.uid, request.playerId, request.sightOf(socket.identity), socket.party);
     const isWanted = (): boolean =>
       socket.isOpen &&
       socket.subscriptions.get(subscription.id) === subscription &&
@@ -108,7 +110,7 @@ export class RatingWatches {
     const watch = subscription.channel;
     if (!(watch instanceof RatingWatch)) return;
     const { socket, request } = subscription;
-    if (watch.of.isOwn === request.seesUnlisted(socket.identity)) return this.look([watch]);
+    if (watch.of.sight === request.sightOf(socket.identity)) return this.look([watch]);
     subscription.detach();
     await this.join(subscription).catch((error: unknown) => subscription.refuse(asLadderError(error)));
   }
@@ -162,16 +164,16 @@ export class RatingWatches {
 
   /** The watches of a player in a pool. */
   private of(poolUid: number, playerId: string): RatingWatch[] {
-    return [true, false].flatMap((isOwn) => this.watches.get(keyOf(poolUid, playerId, isOwn)) ?? []);
+    return SIGHTS.flatMap((sight) => this.watches.get(keyOf(poolUid, playerId, sight)) ?? []);
   }
 
   /** @throws SUBSCRIPTION_LIMIT */
-  private watchOf(poolUid: number, playerId: string, isOwn: boolean, party: string | null): RatingWatch {
-    const key = keyOf(poolUid, playerId, isOwn);
+  private watchOf(poolUid: number, playerId: string, sight: Sight, party: string | null): RatingWatch {
+    const key = keyOf(poolUid, playerId, sight);
     const known = this.watches.get(key);
     if (known) return known;
     this.budget.take(party);
-    const watch = new RatingWatch({ key, poolUid, playerId, isOwn, party }, (left) => this.dropUnused(left));
+    const watch = new RatingWatch({ key, poolUid, playerId, sight, party }, (left) => this.dropUnused(left));
     this.watches.set(key, watch);
     return watch;
   }
@@ -184,7 +186,7 @@ export class RatingWatches {
   }
 }
 
-const keyOf = (poolUid: number, playerId: string, isOwn: boolean): string => `${poolUid} ${isOwn} ${playerId}`;
+const keyOf = (poolUid: number, playerId: string, sight: Sight): string => `${poolUid} ${sight} ${playerId}`;
 
 /** Ends the subscriptions of those who may not read the pool any more, or cannot; undefined: it is gone. */
 function endForbidden({ subscribers }: RatingWatch, pool: Pool | undefined, algorithms: RatingAlgorithms): void {

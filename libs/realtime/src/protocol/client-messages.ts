@@ -24,7 +24,7 @@ import {
   type Fault,
   type RankStyle,
 } from '@laddercast/domain';
-import { seesUnlisted, type Identity } from '@laddercast/identity';
+import { holdsScope, type Identity } from '@laddercast/identity';
 
 export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
 const TOKEN_LENGTH_MAX = 8192;
@@ -122,6 +122,9 @@ export abstract class ChannelMessage<Asked extends object = object> extends Watc
   }
 }
 
+/** When a reader sees a player: always, unless it is banned or shadowed, or only where it is listed, too. */
+export type Sight = 'all' | 'unlisted' | 'listed';
+
 /** Asks for the rating of a player in a pool. */
 export class RatingMessage extends WatchMessage {
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'pool must be the id of a pool' })
@@ -131,9 +134,10 @@ export class RatingMessage extends WatchMessage {
   @IsPlayerId()
   playerId!: string;
 
-  /** It is the player itself, or a key that reads. */
-  seesUnlisted(identity: Identity): boolean {
-    return seesUnlisted(identity, this.playerId);
+  sightOf(identity: Identity): Sight {
+    if (holdsScope(identity, 'moderate') || (identity.kind === 'player' && identity.playerId === this.playerId))
+      return 'all';
+    return holdsScope(identity, 'read') ? 'unlisted' : 'listed';
   }
 }
 

@@ -260,6 +260,7 @@ describe('an option of the contract that is not built', () => {
     ['participation', { participation: { join: 'open' } }],
     ['cohorts', { cohorts: { window: 'weekly', size: 30 } }],
     ['league', { league: { tiers: [] } }],
+    ['tiers', { tiers: { by: 'score', steps: [] } }],
     ['rewards', { rewards: [] }],
     ['tags', { tags: ['cup'] }],
     ['windows.durationSeconds', { windows: ['alltime', { cron: '0 12 * * *', durationSeconds: 3600 }] }],

@@ -44,7 +44,7 @@ export function parseBoardDefinition(body: unknown, boardId?: string, template?:
 }
 
 /** Options of the contract that this service does not have yet. */
-const NOT_BUILT = ['archive', 'participation', 'tags', 'cohorts', 'league', 'rewards'];
+const NOT_BUILT = ['archive', 'participation', 'tags', 'cohorts', 'league', 'tiers', 'rewards'];
 
 /** @throws NOT_SUPPORTED */
 function assertBuilt(options: Record<string, unknown>): void {

@@ -180,6 +180,52 @@ describe('windows that have ended', () => {
   );
 });
 
+describe('the row of a shadowed player in standings', () => {
+  const PROOF = 'https://replays.test/ada';
+
+  it.each(['earliest', 'none'])('says all that it said before, where the tie-break is %s', async (tiebreak) => {
+    const freezeAtMs = Date.now() + 5000;
+    const frozen = { season: 's2', startsAt: SEASON.startsAt, endsAt: SEASON.endsAt };
+    const board = await admin.makeBoard(`told-${tiebreak}`, {
+      ...{ tiebreak, runs: { keepDays: 30 }, proof: 'everyone' },
+      windows: [SEASON, { ...frozen, freezeAt: new Date(freezeAtMs).toISOString() }],
+    });
+    const play = async (playerId: string, score: number, more: object): Promise<void> => {
+      const sent = await admin.post(`/v1/boards/${board}/scores`, { playerId, score, ...more }, { Prefer: 'wait=10' });
+      expect(sent.status, sent.text).toBe(200);
+    };
+    await play('a', 9, { metadata: { by: 'a' }, verified: true });
+    await play('ada', 7, { metadata: { by: 'ada' }, verified: true, proof: PROOF });
+    expect(Date.now()).toBeLessThan(freezeAtMs);
+    await expect.poll(() => Date.now(), SHOWN_WITHIN).toBeGreaterThan(freezeAtMs);
+    const closed = await admin.post(`/v1/admin/boards/${board}/close-window`, { window: 'season:s1' });
+    expect(closed.status, closed.text).toBe(200);
+    // What comes after the freeze is in no frozen standings.
+    await play('ada', 8, { metadata: { by: 'ada later' }, window: 'season:s2' });
+    const rowsOf = async (client: RestClient, window: string): Promise<unknown[]> =>
+      (await get(pathOf(board, `window=${window}`), client)).entries.filter(({ playerId }) => playerId === 'ada');
+    const exported = async (window: string): Promise<unknown[]> => {
+      const { text } = await new ExportReader(service.url).text(board, `?format=ndjson&window=${window}`, adaToken);
+      const lines = text.trim().split('\n');
+      return lines.map((line) => JSON.parse(line) as { playerId: string }).filter(({ playerId }) => playerId === 'ada');
+    };
+    const windows = ['season:s1', 'season:s2'];
+    await expect.poll(async () => (await anyone.get(pathOf(board, 'window=season:s2'))).status, SHOWN_WITHIN).toBe(200);
+    const shown = await Promise.all(windows.map((window) => rowsOf(ada, window)));
+    const told = await Promise.all(windows.map(exported));
+    for (const [row] of shown) {
+      expect(row).toMatchObject({ score: 7, metadata: { by: 'ada' }, verified: true, proof: PROOF });
+    }
+    await shadow();
+    const others = (): Promise<unknown[]> => Promise.all(windows.map((window) => rowsOf(bob, window)));
+    await expect.poll(others, REVISED).toEqual([[], []]);
+    expect(await Promise.all(windows.map((window) => rowsOf(ada, window)))).toEqual(shown);
+    expect(await Promise.all(windows.map(exported))).toEqual(told);
+    const moderated = await get<{ entry: object }>(`/v1/boards/${board}/players/ada?window=season:s1`, admin);
+    expect(moderated.entry).toMatchObject(shown[0]![0] as object);
+  });
+});
+
 describe('the history of a shadowed player', () => {
   it('goes on for itself alone, and for everybody after a lift', async () => {
     const board = await boardWithAll('past', { history: { everyMinutes: 1 } });

@@ -1,6 +1,7 @@
 import { isPerRun, type Board, type KeptPatchRun } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import { entryAtFreezeSql, entryNowSql } from './frozen-entry-sql.js';
 import { playerOfRunKeySql } from './run-keys-sql.js';
 
 /** The columns of a row beside its rank: of a player's run, or of a guild's total. */
@@ -40,38 +41,48 @@ interface RunRow extends DetailsRow {
 /** What stands beside the rank of a row, whatever its board. */
 export type RunDetailsRow = DetailsRow & Partial<PlayerRow> & Partial<RunRow>;
 
-const RUNS_SQL = prepared(`
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, e.patch_runs
-  FROM unnest($2::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
+/** The statements that read the runs behind entries, by what an entry is read from. */
+interface RunsSql {
+  /** Of boards that keep no runs. */
+  plain: string;
+  /** Of boards that keep runs from position `$3` on. */
+  kept: string;
+  /** The same where each run is an entry. */
+  ofRuns: string;
+  /** The same of boards with decay. */
+  ofPatches: string;
+}
 
-/** The same on a board that keeps runs from position `$3` on. */
-const keptRunsSql = (player: string): string => `
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, r.verified, r.proof
-  FROM unnest($2::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e
-  LEFT JOIN LATERAL (
-    SELECT * FROM runs
-    WHERE board_uid = e.board_uid AND player_id = ${player} AND position = e.run_position AND position >= $3
-    LIMIT 1) AS r ON true`;
-const KEPT_RUNS_SQL = prepared(keptRunsSql('e.player_id'));
-/** The same where each run is an entry. */
-const RUN_ENTRIES_SQL = prepared(keptRunsSql(playerOfRunKeySql('e.player_id')));
-
-/** The same on a board with decay that keeps runs from position `$3` on. */
-const PATCH_RUNS_SQL = prepared(`
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, runs.patch_runs
-  FROM unnest($2::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e
-  CROSS JOIN LATERAL (
-    SELECT jsonb_agg(p.run || jsonb_build_object('verified', coalesce(r.verified, false), 'proof', r.proof) ORDER BY p.n)
-      AS patch_runs
-    FROM jsonb_array_elements(e.patch_runs) WITH ORDINALITY AS p (run, n)
+/** @param entryOf the entry of a key in window `$1`, as SQL */
+function runsSql(entryOf: (key: string) => string): RunsSql {
+  const entries = `FROM unnest($2::text[]) AS k (player_id) CROSS JOIN LATERAL (${entryOf('k.player_id')}) AS e`;
+  const values = 'e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members';
+  const keptOf = (player: string): string => `
+    SELECT ${values}, r.verified, r.proof ${entries}
     LEFT JOIN LATERAL (
       SELECT * FROM runs
-      WHERE board_uid = e.board_uid AND player_id = e.player_id AND position = (p.run ->> 'position')::bigint
-        AND position >= $3
-      LIMIT 1) AS r ON true) AS runs`);
+      WHERE board_uid = e.board_uid AND player_id = ${player} AND position = e.run_position AND position >= $3
+      LIMIT 1) AS r ON true`;
+  return {
+    plain: prepared(`SELECT ${values}, e.patch_runs ${entries}`),
+    kept: prepared(keptOf('e.player_id')),
+    ofRuns: prepared(keptOf(playerOfRunKeySql('e.player_id'))),
+    ofPatches: prepared(`
+      SELECT ${values}, runs.patch_runs ${entries}
+      CROSS JOIN LATERAL (
+        SELECT jsonb_agg(p.run || jsonb_build_object('verified', coalesce(r.verified, false), 'proof', r.proof) ORDER BY p.n)
+          AS patch_runs
+        FROM jsonb_array_elements(e.patch_runs) WITH ORDINALITY AS p (run, n)
+        LEFT JOIN LATERAL (
+          SELECT * FROM runs
+          WHERE board_uid = e.board_uid AND player_id = e.player_id AND position = (p.run ->> 'position')::bigint
+            AND position >= $3
+          LIMIT 1) AS r ON true) AS runs`),
+  };
+}
+
+const RUNS_NOW = runsSql(entryNowSql);
+const RUNS_AT_FREEZE = runsSql(entryAtFreezeSql);
 
 const TOTALS_SQL = prepared(`
   SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
@@ -87,19 +98,20 @@ const STANDINGS_SQL = prepared(`
 /**
  * The runs behind the entries of these players, ranked or not, as they are: of who is shown already.
  * @param playerIds or the keys of runs' entries, where each run is one
+ * @param isFrozen as they were when the window froze
  */
 export function runDetails(
   database: SqlRunner,
   windowUid: number,
   playerIds: readonly string[],
   { definition, runsFrom }: Pick<Board, 'definition' | 'runsFrom'>,
+  isFrozen = false,
 ): Promise<RunDetailsRow[]> {
-  if (runsFrom === undefined) return database.query<PlayerRow>(RUNS_SQL, [windowUid, playerIds]);
+  const { plain, kept, ofRuns, ofPatches } = isFrozen ? RUNS_AT_FREEZE : RUNS_NOW;
+  if (runsFrom === undefined) return database.query<PlayerRow>(plain, [windowUid, playerIds]);
   const parameters = [windowUid, playerIds, runsFrom];
-  if (definition.decay) return database.query<PlayerRow>(PATCH_RUNS_SQL, parameters);
-  return isPerRun(definition)
-    ? database.query<RunRow>(RUN_ENTRIES_SQL, parameters)
-    : database.query<RunRow>(KEPT_RUNS_SQL, parameters);
+  if (definition.decay) return database.query<PlayerRow>(ofPatches, parameters);
+  return database.query<RunRow>(isPerRun(definition) ? ofRuns : kept, parameters);
 }
 
 /** The totals of these guilds, as they are. */

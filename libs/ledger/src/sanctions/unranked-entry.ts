@@ -11,6 +11,7 @@ import { sanctionInForce } from './sanction-rows.js';
 import { prepared } from '../database/postgres-statements.js';
 import { joinRunOfEntrySql } from '../entries/entry-run-sql.js';
 import type { ExportedEntry } from '../entries/exported-rows.js';
+import { entryAtFreezeSql, entryNowSql } from '../entries/frozen-entry-sql.js';
 
 /** One list, and the player whose own entry in it is asked for. */
 export interface OwnEntryAsked {
@@ -154,18 +155,25 @@ export async function shadowedEntries(
 
 const PLAYER = playerOfAnyKeySql('e.player_id');
 
-const EXPORTED = `
+const exportedSql = (entryOf: (key: string) => string): string => `
   SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, p.display_name, p.listed,
     NULL AS sanction, run.verified, run.proof, NULL::float8 AS raw_score, NULL::int AS patch_uid
-  FROM entries e LEFT JOIN players p ON p.player_id = ${PLAYER} ${joinRunOfEntrySql(PLAYER)}
-  WHERE e.window_uid = $1 AND e.player_id = ANY ($2::text[])`;
+  FROM unnest($2::text[]) AS k (player_id) CROSS JOIN LATERAL (${entryOf('k.player_id')}) AS e
+  LEFT JOIN players p ON p.player_id = ${PLAYER} ${joinRunOfEntrySql(PLAYER)}`;
 
-/** A player's own entries in a window by their keys, as exports show them, ranked or not, in no order. */
+const EXPORTED_NOW = exportedSql(entryNowSql);
+const EXPORTED_AT_FREEZE = exportedSql(entryAtFreezeSql);
+
+/**
+ * A player's own entries in a window by their keys, as exports show them, ranked or not, in no order.
+ * @param isFrozen as they were when the window froze
+ */
 export const ownExportedEntries = (
   sql: SqlRunner,
   windowUid: number,
   keys: readonly string[],
-): Promise<ExportedEntry[]> => sql.query(EXPORTED, [windowUid, keys]);
+  isFrozen: boolean,
+): Promise<ExportedEntry[]> => sql.query(isFrozen ? EXPORTED_AT_FREEZE : EXPORTED_NOW, [windowUid, keys]);
 
 const UNRANKED_RUNS = prepared(`
   SELECT player_id AS key, score, columns, achieved_at_ms AS "achievedAtMs", metadata, version FROM entries

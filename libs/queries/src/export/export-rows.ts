@@ -82,9 +82,11 @@ export class ExportRows {
       : ownEntries.filter(({ unranked }) => unranked !== false);
     if (own.length === 0) return [];
     const keys = own.map(({ playerId }) => playerId);
-    const stored = await ownExportedEntries(this.database, list.windowUid, keys);
+    const isFrozen = edition?.kind === 'frozen';
+    const stored = await ownExportedEntries(this.database, list.windowUid, keys, isFrozen);
     const rows = new Map(stored.map((row) => [row.player_id, row]));
-    const details = board.definition.decay ? await runDetails(this.database, list.windowUid, keys, board) : [];
+    const isTaxed = board.definition.decay !== null;
+    const details = isTaxed ? await runDetails(this.database, list.windowUid, keys, board, isFrozen) : [];
     const runs = new Map(details.map(({ player_id, patch_runs }) => [player_id, patch_runs ?? []]));
     return own.flatMap((entry) => {
       const { playerId, score, columns, achievedAtMs } = entry;

@@ -2,6 +2,7 @@ import {
   guildTotalDetails,
   runDetails,
   StandingsReader,
+  type Edition,
   type PatchRunDetails,
   type RunDetailsRow,
   type SqlRunner,
@@ -127,13 +128,23 @@ export class RunDetailsOfLists {
     return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }
 
-  private read({ board, window, list, edition }: ResolvedList, keys: readonly string[]): Promise<RunDetailsRow[]> {
-    if (edition) {
-      const { scope, ordering } = list;
-      return this.editions.details({ edition: edition.uid, scope, ordering }, keys);
-    }
+  private read(resolved: ResolvedList, keys: readonly string[]): Promise<RunDetailsRow[]> {
+    const { board, window, list, edition } = resolved;
+    if (edition) return this.ofStandings(resolved, edition, keys);
     if (list.scope === GUILDS_SCOPE) return guildTotalDetails(this.database, window.uid, keys);
     return runDetails(this.database, window.uid, keys, board);
+  }
+
+  /** What standings kept; they have nothing of entries that stand in the list for one reader alone. */
+  private async ofStandings(
+    { board, window, list: { scope, ordering } }: ResolvedList,
+    { uid, kind }: Edition,
+    keys: readonly string[],
+  ): Promise<RunDetailsRow[]> {
+    const kept = await this.editions.details({ edition: uid, scope, ordering }, keys);
+    const lacking = keys.filter((key) => !kept.some((row) => row.player_id === key));
+    if (lacking.length === 0 || scope === GUILDS_SCOPE) return kept;
+    return [...kept, ...(await runDetails(this.database, window.uid, lacking, board, kind === 'frozen'))];
   }
 }
 

@@ -294,6 +294,9 @@ describe('boards with decay that keep runs', () => {
       ['bob', 108, 108, '2', 0],
       ['ada', 110, 100, '1', 1],
     ]);
+    // Which runs there were beside the standing one is not kept of an edition before the last.
+    const before = await admin.get(`/v1/boards/ended/players/ada?${of}&edition=1&runs=1`);
+    expect(expectProblem(before, 'NOT_SUPPORTED')).toMatchObject({ option: 'runs' });
     // What no standings show is no reason to write them again.
     expect((await act('ended', 'e1', 'verify')).windows).toMatchObject([{ revising: false }]);
     await act('ended', 'e2', 'restore');

@@ -258,6 +258,26 @@ describe('boards with decay', () => {
     ]);
   });
 
+  it('lists of a frozen window the runs that were there at its freeze', async () => {
+    const freezeAt = new Date(Date.now() + 4000);
+    const season = { season: 'cold', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
+    const board = await admin.makeBoard('cold', {
+      ...DECAY,
+      windows: ['alltime', { ...season, freezeAt: freezeAt.toISOString() }],
+    });
+    await submit(board, 'ada', 100, '1.28', { metadata: { n: 1 } });
+    expect(Date.now()).toBeLessThan(freezeAt.getTime());
+    await setTimeout(freezeAt.getTime() - Date.now() + 100);
+    await submit(board, 'ada', 90, '1.30', { metadata: { n: 2 } });
+    const anyone = new RestClient(service.url);
+    const runsIn = async (window: string): Promise<unknown> => {
+      const { body: answer } = await anyone.get(`/v1/boards/${board}/players/ada?runs=1&window=${window}`);
+      return (answer as { runs?: { rawScore: number }[] }).runs?.map(({ rawScore }) => rawScore);
+    };
+    await expect.poll(() => runsIn('season:cold'), { timeout: 20_000 }).toEqual([100]);
+    expect(await runsIn('alltime')).toEqual([90]);
+  });
+
   it('tells the rank of a run that the board would take, and that of any taxed score', async () => {
     const limits = { scoreMin: 10, scoreMax: 200, columns: { moves: { min: 1, max: 9 } } };
     const board = await admin.makeBoard('bounded', { ...DECAY, limits, columns: [{ name: 'moves', order: 'asc' }] });

@@ -53,9 +53,13 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
 
   /** The runs of a player that stand or can stand again. @throws NOT_SUPPORTED */
   private async runsOf(resolved: ResolvedList, playerId: string): Promise<RunOfPatch[]> {
-    const { board, list } = resolved;
+    const { board, list, edition, final } = resolved;
     if (!board.definition.decay || !list.tax) {
       const detail = `Board "${board.id}" has no decay: its runs, where it keeps them, are at …/players/{player}/runs.`;
+      throw new LadderError('NOT_SUPPORTED', detail, { option: 'runs' });
+    }
+    if (edition !== null && edition.kind !== 'frozen' && edition.number !== final?.number) {
+      const detail = 'Of a board as it stood only the standing runs are kept: leave runs out, or read it as it is.';
       throw new LadderError('NOT_SUPPORTED', detail, { option: 'runs' });
     }
     const runs = await this.reader.details.patchRunsOf(resolved, playerId);

@@ -160,9 +160,9 @@ export class EntryDetails {
     return this.names.of(playerId, false).sanction?.kind === 'shadow';
   }
 
-  /** A player's runs on a board with decay, as the ledger has them now. */
-  async patchRunsOf({ board, window }: ResolvedList, playerId: string): Promise<PatchRunDetails[]> {
-    const [row] = await runDetails(this.database, window.uid, [playerId], board);
+  /** A player's runs on a board with decay, as the ledger has them now; in a frozen window those that it had at the freeze. */
+  async patchRunsOf({ board, window, edition }: ResolvedList, playerId: string): Promise<PatchRunDetails[]> {
+    const [row] = await runDetails(this.database, window.uid, [playerId], board, edition?.kind === 'frozen');
     return row?.patch_runs ?? [];
   }
 

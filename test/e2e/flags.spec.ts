@@ -130,4 +130,29 @@ describe('flags over REST', () => {
       'RUN_GONE',
     );
   });
+
+  const boardOf = async (board: string, definition: object): Promise<void> => {
+    const put = await admin.put(`/v1/boards/${board}`, { order: 'desc', operator: 'best', ...definition });
+    expect([200, 201], put.text).toContain(put.status);
+  };
+  const submit = async (board: string, submissionId: string, more: object = {}): Promise<void> => {
+    const sent = await admin.post(`/v1/boards/${board}/scores`, { submissionId, playerId: 'ada', score: 9, ...more });
+    expect(sent.status, sent.text).toBe(200);
+  };
+
+  it('go on being dismissed, and ban, where their board stops to keep runs', async () => {
+    await boardOf('ending', { runs: { keepDays: 30 }, integrity: { holdAbove: 5 } });
+    await submit('ending', 'one');
+    await submit('ending', 'two', { playerId: 'eve' });
+    await boardOf('ending', {});
+    const decide = async (player: string, decision: string) => {
+      const [flag] = (await page(`?board=ending&player=${player}`)).flags;
+      return moderator.post(`/v1/admin/flags/${flag!.flagId}`, { decision, reason: 'over' });
+    };
+    for (const decision of ['accept', 'void']) expectProblem(await decide('ada', decision), 'RUN_GONE');
+    expect((await decide('ada', 'dismiss')).body).toMatchObject({ state: 'decided', decision: 'dismiss' });
+    expect((await decide('eve', 'ban')).body).toMatchObject({ state: 'decided', decision: 'ban' });
+    const { body } = await moderator.get('/v1/admin/players/eve/sanctions');
+    expect(body).toMatchObject({ sanctions: [{ kind: 'ban', endedAt: null }] });
+  });
 });

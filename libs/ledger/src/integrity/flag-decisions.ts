@@ -190,10 +190,12 @@ async function lockFlag(transaction: SqlRunner, flagId: string): Promise<FlagSta
   return state;
 }
 
+/** Where a board has stopped to keep runs, they are there for some minutes yet; nothing can be done to them. */
 const RUNS_BEHIND = `
   SELECT r.player_id AS "playerId", r.position, r.submission_id AS "submissionId",
     CASE WHEN k.position IS NOT NULL THEN json_build_object('held', k.held, 'voided', k.voided) END AS now
   FROM flag_runs r LEFT JOIN runs k ON k.board_uid = r.board_uid AND k.player_id = r.player_id AND k.position = r.position
+    AND k.position >= (SELECT runs_from FROM boards WHERE board_uid = r.board_uid)
   WHERE r.flag_id = $1 AND r.position > $2 ORDER BY r.position LIMIT ${PART_RUNS}`;
 
 const runsBehind = (database: SqlRunner, flagId: string, behind: number): Promise<RunToAct[]> =>

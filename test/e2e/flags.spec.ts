@@ -140,6 +140,37 @@ describe('flags over REST', () => {
     expect(sent.status, sent.text).toBe(200);
   };
 
+  it('are open again while their runs wait again, and are raised of a run that had none', async () => {
+    await boardOf('checked', { runs: { keepDays: 30 }, counts: 'verified' });
+    const path = '/v1/boards/checked/submissions';
+    const verify = (id: string, verified: boolean) =>
+      moderator.put(`${path}/${id}/verification`, { verified, reason: 'looked' });
+    const flagsOf = async (state: string): Promise<unknown[]> =>
+      (await page(`?board=checked&state=${state}`)).flags.map(({ rule, submissionIds: [id], decision }) => [
+        ...[rule, id, decision],
+      ]);
+    await submit('checked', 'seen', { verified: true });
+    expect(await flagsOf('open')).toEqual([]);
+    expect((await verify('seen', false)).body).toMatchObject({ outcome: 'unverified' });
+    expect(await flagsOf('open')).toEqual([['held', 'seen', null]]);
+    await verify('seen', true);
+    expect([await flagsOf('open'), await flagsOf('decided')]).toEqual([[], [['held', 'seen', 'accept']]]);
+    await verify('seen', false);
+    expect(await flagsOf('open')).toEqual([['held', 'seen', 'accept']]);
+    await moderator.delete(`${path}/seen?reason=x`);
+    expect([await flagsOf('open'), await flagsOf('decided')]).toEqual([[], [['held', 'seen', 'void']]]);
+    // What is voided waits for nobody, whether it is verified or not.
+    await verify('seen', true);
+    await verify('seen', false);
+    expect(await flagsOf('open')).toEqual([]);
+    await moderator.post(`${path}/seen/restore?reason=x`);
+    expect(await flagsOf('open')).toEqual([['held', 'seen', 'void']]);
+    const { flagId } = (await page('?board=checked')).flags[0]!;
+    const decided = await moderator.post(`/v1/admin/flags/${flagId}`, { decision: 'dismiss', reason: 'fine' });
+    expect(decided.body).toMatchObject({ state: 'decided', decision: 'dismiss' });
+    expect((await moderator.get('/v1/boards/checked/players/ada')).body).toMatchObject({ entry: { verified: false } });
+  });
+
   it('go on being dismissed, and ban, where their board stops to keep runs', async () => {
     await boardOf('ending', { runs: { keepDays: 30 }, integrity: { holdAbove: 5 } });
     await submit('ending', 'one');

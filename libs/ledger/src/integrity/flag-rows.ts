@@ -168,3 +168,33 @@ export async function decideFlagOfHeld(transaction: SqlRunner, decided: HeldRunD
   ]);
   return rows.map(({ flagId }) => flagId);
 }
+
+/** A run that waits for a moderator. */
+export type RunHeld = FlaggedRun & Pick<Suspect, 'boardUid'> & { score: number | null; columns: readonly number[] };
+
+/** As its flag says it. @param rule the name of the check that holds it; `held`: the board does */
+export const suspectOfHeld = (
+  { boardUid, playerId, position, submissionId, score, columns }: RunHeld,
+  { rule, why }: { rule: string; why: string },
+): Suspect => ({
+  ...{ rule, severity: 'medium', boardUid, playerId, subject: playerId, key: String(position) },
+  summary: why,
+  details: { score, columns },
+  runs: [{ playerId, position, submissionId }],
+});
+
+const REOPEN_HELD = prepared(`
+  UPDATE flags SET is_open = true, acted_to = NULL FROM flag_runs r
+  WHERE r.board_uid = $1 AND r.player_id = $2 AND r.position = $3 AND r.flag_id = flags.flag_id AND flags.is_of_held
+  RETURNING flags.flag_id AS "flagId"`);
+
+/**
+ * Has a run that waits again be among the open flags, in the transaction of the act on it, which holds its lane and writes the
+ * audit record: by the flag that held it before, or, where it had none, by one of its own.
+ * @param why the board holds it
+ */
+export async function flagHeldAgain(transaction: SqlRunner, lane: number, run: RunHeld, why: string): Promise<void> {
+  const reopened = await transaction.query(REOPEN_HELD, [run.boardUid, run.playerId, run.position]);
+  if (reopened.length > 0) return;
+  await insertFlags(transaction, lane, [suspectOfHeld(run, { rule: 'held', why })], true);
+}

@@ -1,9 +1,9 @@
-import { LadderError, type BoardDefinition, type RunKind } from '@laddercast/domain';
+import { LadderError, reasonToHold, type BoardDefinition, type RunKind } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import type { RunStep } from '../integrity/decision-acts.js';
-import { decideFlagOfHeld } from '../integrity/flag-rows.js';
+import { decideFlagOfHeld, flagHeldAgain } from '../integrity/flag-rows.js';
 import { noteRunChange } from '../integrity/examined-runs.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, nextPosition } from '../lanes/lane-events.js';
@@ -44,7 +44,10 @@ interface RunFlags {
 interface ActedRun extends RunFlags {
   playerId: string;
   position: number;
+  submissionId: string;
   kind: RunKind;
+  score: number | null;
+  columns: number[];
   acceptedAtMs: number;
   windowUids: number[];
 }
@@ -84,7 +87,8 @@ const ACTIONS: Record<RunStep, string> = {
 };
 
 const COLUMNS = `
-  player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids",
+  player_id AS "playerId", position, submission_id AS "submissionId", kind, score, columns, held, voided, verified,
+  window_uids AS "windowUids",
   floor(extract(epoch FROM accepted_at) * 1000)::bigint AS "acceptedAtMs"`;
 
 /** A run by its id; an operator's act that went unanswered, and was sent again, may stand twice. */
@@ -179,7 +183,9 @@ export class RunActs {
       const runs = await runsOf(transaction, current, owner, act);
       const ofPlayer = runs.filter((run) => run.playerId === playerId);
       if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
-      return this.apply(transaction, { action, act, board: current, playerId }, ofPlayer, changeOf);
+      const acted = await this.apply(transaction, { action, act, board: current, playerId }, ofPlayer, changeOf);
+      for (const run of ofPlayer) await this.flagAgain(transaction, current, run, changeOf);
+      return acted;
     });
   }
 
@@ -218,6 +224,20 @@ export class RunActs {
     const position = await nextPosition(transaction);
     await appendEvent(transaction, lane, position, playerId, { type: 'player-changed', playerId });
     return { playerId, changed: true, version: version ?? ofRun, windows };
+  }
+
+  /** Nobody would find a run that waits without an open flag. A decision on its flag says by itself what becomes of that. */
+  private async flagAgain(
+    transaction: SqlRunner,
+    { uid, definition }: BoardOfRuns,
+    run: ActedRun,
+    changeOf: ChangeOfRun,
+  ): Promise<void> {
+    const after = { ...run, ...changeOf(run, definition) };
+    const waits = ({ held, voided }: RunFlags): boolean => held && !voided;
+    if (waits(run) || !waits(after)) return;
+    const why = reasonToHold(definition, run.score!, false) ?? 'The run was held when it came.';
+    await flagHeldAgain(transaction, this.lanes.of(run.playerId), { ...run, boardUid: uid }, why);
   }
 
   /** @throws RUN_NOT_FOUND, RUN_GONE */

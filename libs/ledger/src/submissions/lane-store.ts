@@ -13,13 +13,11 @@ import {
   WRITE_LANE_BATCH_OF_RUNS,
   WRITE_ROLLING_HOURS,
 } from '../entries/lane-sql.js';
-import type { Suspect } from '../integrity/flag.js';
-import { insertFlags } from '../integrity/flag-rows.js';
+import { insertFlags, suspectOfHeld } from '../integrity/flag-rows.js';
 import { countPatchUse } from '../patches/patch-uses.js';
 import { keepBases, storeRuns, tellRuns } from '../runs/run-rows.js';
 import type { AttemptRow } from './attempt-counts.js';
 import type { BatchFold } from './batch-fold.js';
-import type { HeldRun } from './held-runs.js';
 import { ownerOf } from './new-runs.js';
 import { answerText } from '../entries/stored-answer.js';
 import { submissionKeyOf, type SubmissionRow } from './stored-batch.js';
@@ -41,7 +39,12 @@ export class LaneStore {
       storeRuns(connection, nowMs, fold.newRuns),
       tellRuns(connection, lane, nowMs, fold.newRuns),
       countPatchUse(connection, lane, fold.patchUses),
-      insertFlags(connection, lane, fold.heldRuns.map(suspectOf), true),
+      insertFlags(
+        connection,
+        lane,
+        fold.heldRuns.map((run) => suspectOfHeld(run, run)),
+        true,
+      ),
       ...fold.audits.map((audit) => recordAudit(connection, audit)),
       ...this.hours(fold),
       ...this.frozen(fold),
@@ -142,11 +145,3 @@ export const submissionParameters = (lane: number, nowMs: number, submissions: r
   int8Array(submissions.map(({ achievedAtMs }) => achievedAtMs)),
   textArray(submissions.map(({ write }) => write.metadata)),
 ];
-
-/** A run that waits for a moderator, as its flag says it. */
-const suspectOf = ({ rule, why, boardUid, playerId, position, submissionId, score, columns }: HeldRun): Suspect => ({
-  ...{ rule, severity: 'medium', boardUid, playerId, subject: playerId, key: String(position) },
-  summary: why,
-  details: { score, columns },
-  runs: [{ playerId, position, submissionId }],
-});

@@ -1,4 +1,5 @@
 // Real: HTTP server, WebSocket clients, gateway, publisher. In memory: ranks and snapshots.
+import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { LadderError } from '@laddercast/domain';
 import { buildAsyncApi } from '@laddercast/realtime';
@@ -252,4 +253,18 @@ describe('what a client gets wrong is answered', () => {
     live.projection.failure = null;
     expect(await client.ask(top('1'))).toMatchObject({ type: 'snapshot' });
   });
+});
+
+it.each([
+  ['/v1/boards', 'h2c'],
+  ['/v1/live/', 'websocket'],
+])('a request to %s is answered over HTTP although it offers %s', async (path, upgrade) => {
+  const { url } = await live.gateway();
+  const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: upgrade, 'HTTP2-Settings': '' };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url.replace('ws:', 'http:').replace('/v1/live', path), { headers }, resolve).on('error', reject).end();
+  });
+  expect(answer.statusCode).toBe(404);
+  expect(answer.headers['content-type']).toContain('json');
+  answer.resume();
 });

@@ -1,20 +1,22 @@
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
-import type { INestApplicationContext } from '@nestjs/common';
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import type { INestApplication } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { Admission } from './admission.js';
 import { parseFrame } from '../protocol/ws-frames.js';
 import { LiveOptions } from '../live-options.js';
+import { splitUpgrades } from './upgrades.js';
 
 /** Nest's ws adapter with the frames of `ladder.v1`: `{ type, … }` instead of `{ event, data }`. */
 class LiveAdapter extends WsAdapter {
   constructor(
-    app: INestApplicationContext,
+    private readonly server: Server,
     { messageBytesMax }: LiveOptions,
     private readonly door: Admission,
   ) {
-    super(app, { messageParser: (frame) => parseFrame(frame, messageBytesMax) });
+    // Nest ends what is not for its socket, and so gets the upgrades that are alone.
+    super(new EventEmitter(), { messageParser: (frame) => parseFrame(frame, messageBytesMax) });
   }
 
   /** A refused client is answered with a problem, like any request, and no socket is made. */
@@ -29,8 +31,7 @@ class LiveAdapter extends WsAdapter {
         });
       });
     };
-    // Before Nest adds its own listener, so that this one is asked first.
-    this.httpServer.prependListener('upgrade', guardUpgrade);
+    splitUpgrades(this.server, options!.path as string, this.httpServer as EventEmitter);
     return super.create(port, { ...options, verifyClient }) as WebSocketServer;
   }
 
@@ -42,16 +43,8 @@ class LiveAdapter extends WsAdapter {
   }
 }
 
-/**
- * Node hands over the socket of an upgrade without an error listener, and Nest answers an address that is no URL
- * without adding one. So the reset of such a connection would end the process, and one that is never closed would stay.
- */
-function guardUpgrade({ url = '', headers }: IncomingMessage, socket: Duplex): void {
-  socket.on('error', () => socket.destroy());
-  if (!URL.canParse(url, `ws://${headers.host}/`)) socket.destroy();
-}
-
 /** The adapter for `app.useWebSocketAdapter`, with the limits that the application provides as {@link LiveOptions}. */
-export function createLiveAdapter(app: INestApplicationContext): WsAdapter {
-  return new LiveAdapter(app, app.get(LiveOptions, { strict: false }), app.get(Admission, { strict: false }));
+export function createLiveAdapter(app: INestApplication): WsAdapter {
+  const server = app.getHttpServer() as Server;
+  return new LiveAdapter(server, app.get(LiveOptions, { strict: false }), app.get(Admission, { strict: false }));
 }

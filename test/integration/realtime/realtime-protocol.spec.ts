@@ -197,6 +197,19 @@ describe('what a client gets wrong is answered', () => {
     );
   });
 
+  it.each([
+    [{ type: 'subscribe', board: 'blitz', channel: 'top' }, '/id', 'is required'],
+    [{ ...top('1'), limit: '10' }, '/limit', 'must be an integer'],
+    [{ ...top('1'), fields: 'player' }, '/fields', 'must be an array'],
+    [{ type: 'subscribe', id: '1', board: 'blitz', channel: 'range' }, '/offset', 'is required'],
+    [{ ...top('1'), type: 'resume' }, '/seq', 'is required'],
+    [{ type: 'authenticate' }, '/token', 'is required'],
+  ])('says of %j what is wrong with it, and no bound that it does not come to', async (message, pointer, said) => {
+    const client = await live.connect((await live.gateway()).url);
+    client.send(message);
+    expect((await client.problem()).errors).toEqual([{ pointer, message: said }]);
+  });
+
   it('a limit above what the board pushes is refused, one below is rounded up', async () => {
     live.boards.create('short', { order: 'desc', operator: 'best', push: { intervalMs: 20, top: 30 } });
     const writer = await live.writerOf('short');

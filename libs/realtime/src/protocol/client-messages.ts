@@ -11,7 +11,7 @@ import {
   validateSync,
   type ValidationError,
 } from 'class-validator';
-import { Checked, CHECKED, faultFinderOf, faultsUnseen, InSchema, MayBeAbsent, Passes } from '@laddercast/commands';
+import { Checked, faultsOf, faultsUnseen, InSchema, MayBeAbsent, Passes } from '@laddercast/commands';
 import {
   escapePointer,
   faultOfOpaqueId,
@@ -174,7 +174,7 @@ export function validated<T extends object>(
   if (unseen.length > 0) throw validationFailed(unseen);
   const message = plainToInstance(type, data);
   const errors = validateSync(message, { whitelist: true, forbidNonWhitelisted: true });
-  const all = [...methodFaults(type, data), ...errors.map(faultOf), ...faults];
+  const all = [...methodFaults(type, data), ...errors.flatMap(faultsIn), ...faults];
   if (all.length > 0) throw validationFailed(all);
   return message;
 }
@@ -187,11 +187,7 @@ const methodFaults = (type: new () => object, data: object): Fault[] =>
     .filter((name) => name in type.prototype)
     .map((name) => ({ pointer: `/${escapePointer(name)}`, message: UNKNOWN_FIELD }));
 
-function faultOf({ target, property, value, constraints = {} }: ValidationError): Fault {
-  const pointer = `/${escapePointer(property)}`;
-  const [fault] = (CHECKED in constraints && faultFinderOf(target!, property)?.(value)) || [];
-  if (fault) return { pointer, message: fault.message };
-  if ('whitelistValidation' in constraints) return { pointer, message: UNKNOWN_FIELD };
-  const text = Object.values(constraints)[0] ?? 'is not valid';
-  return { pointer, message: text.startsWith(`${property} `) ? text.slice(property.length + 1) : text };
-}
+const faultsIn = (error: ValidationError): Fault[] =>
+  error.constraints && 'whitelistValidation' in error.constraints
+    ? [{ pointer: `/${escapePointer(error.property)}`, message: UNKNOWN_FIELD }]
+    : faultsOf(error, '');

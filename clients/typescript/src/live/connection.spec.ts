@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { playerToken } from '../../test/fake-http.js';
 import { delta, snapshot } from '../../test/fake-sockets.js';
 import { settled } from '../../test/stepped-clock.js';
 import { vectors } from '../../test/vectors.js';
@@ -252,68 +251,6 @@ describe('a socket that says nothing', () => {
     old.break(4401);
     expect(w.lists).toHaveLength(1);
     expect(w.sockets.all).toHaveLength(2);
-  });
-});
-
-describe('an identity', () => {
-  it('is renewed on the open socket, 30 s before it ends', async () => {
-    let asked = 0;
-    await w.watching({ token: () => playerToken(`ada${(asked += 1)}`, w.clock.now() + 100_000) });
-    for (let at = 0; at < 70_000; at += 5000) {
-      expect(w.sockets.last.heard()).toEqual([]);
-      w.sockets.last.say({ type: 'ping' });
-      await w.clock.step(5000);
-    }
-    expect(w.sockets.last.heard()).toEqual([{ type: 'authenticate', token: expect.stringMatching(/^ey/) as string }]);
-    expect(asked).toBe(2);
-  });
-
-  it('that is refused (4401) is asked for anew, and then it connects at once', async () => {
-    let asked = 0;
-    await w.watching({ token: () => `t${(asked += 1)}` });
-    w.sockets.last.break(4401);
-    await settled();
-    expect(w.sockets.all).toHaveLength(2);
-    expect(w.sockets.last.protocols[1]).toBe('bearer.t2');
-    expect(w.problems).toEqual([]);
-  });
-
-  it('that is refused twice in a row stops the connection: unauthorized, fatal', async () => {
-    let asked = 0;
-    await w.watching({ token: () => `t${(asked += 1)}` });
-    w.sockets.last.break(4401);
-    await settled();
-    w.sockets.last.accept();
-    w.sockets.last.say({ type: 'error', problem: { code: 'UNAUTHENTICATED', status: 401, title: 'No' } });
-    w.sockets.last.break(4401);
-    await w.clock.step(300_000);
-    expect(w.sockets.all).toHaveLength(2);
-    expect(w.problems).toEqual([
-      { code: 'UNAUTHENTICATED', fatal: false },
-      { code: 'unauthorized', fatal: true },
-    ]);
-  });
-
-  it('that was good in between may be refused again', async () => {
-    await w.watching({ token: () => 'token' });
-    for (let round = 0; round < 3; round += 1) {
-      w.sockets.last.break(4401);
-      await settled();
-      w.sockets.last.accept();
-      w.sockets.last.say(delta('1', 5 + round, 6 + round));
-    }
-    expect(w.sockets.all).toHaveLength(4);
-    expect(w.problems).toEqual([]);
-  });
-
-  it('that cannot be had is a loss: it is asked for again later', async () => {
-    const given = [Promise.reject(new Error('offline')), Promise.resolve('token')];
-    given[0]!.catch(() => undefined);
-    w.watchTop(w.ladderOf({ token: () => given.shift()! }));
-    await settled();
-    expect(w.problems).toEqual([{ code: 'UNREACHABLE', fatal: false }]);
-    await w.clock.step(500);
-    expect(w.sockets.last.protocols[1]).toBe('bearer.token');
   });
 });
 

@@ -17,6 +17,8 @@ const DEAD_AFTER_MS = 15_000;
 const CLOSE_UNUSED_AFTER_MS = 5000;
 /** When a refusal that can pass does not say when. */
 const ASK_AGAIN_WITHIN_MS = 5000;
+/** A longer timer ends at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 const OPEN = 1;
 
 /** Close codes, as the service uses them. */
@@ -62,6 +64,8 @@ export class Connection {
   private readonly subscriptions = new Map<string, Subscription>();
   private readonly tiebreaks = new Map<string, Tiebreak | Promise<Tiebreak>>();
   private socket: LiveSocket | null = null;
+  /** The one that the socket was opened by, or has been sent since. */
+  private token: string | null = null;
   private isConnecting = false;
   private isStopped = false;
   private lastId = 0;
@@ -191,6 +195,7 @@ export class Connection {
       return this.stop(cause);
     }
     this.socket = socket;
+    this.token = token;
     this.openedAt = null;
     this.heardAt = options.clock.now();
     this.lookForLife();
@@ -209,7 +214,7 @@ export class Connection {
     );
     socket.addEventListener(
       'close',
-      mine(({ code }: { code?: number }) => this.closed(code, token)),
+      mine(({ code }: { code?: number }) => this.closed(code)),
     );
     // A close follows; without a listener some sockets throw.
     socket.addEventListener('error', () => undefined);
@@ -229,16 +234,19 @@ export class Connection {
     clock.clearTimeout(this.tokenTimer);
     const at = tokens.renewAt();
     if (at === null || at <= now()) return;
-    this.tokenTimer = clock.setTimeout(() => {
+    const renew = (): void => {
+      if (at > now()) return this.keepToken();
       tokens.get().then(
         (token) => {
+          this.token = token ?? this.token;
           if (token !== null) this.send({ type: 'authenticate', token });
           this.keepToken();
         },
         // The socket will be closed when the token ends, and then it is asked for again.
         () => undefined,
       );
-    }, at - now());
+    };
+    this.tokenTimer = clock.setTimeout(renew, Math.min(at - now(), TIMER_MAX_MS));
   }
 
   private heard(): void {
@@ -301,10 +309,10 @@ export class Connection {
     }, ms);
   }
 
-  private closed(code: number | undefined, token: string | null): void {
+  private closed(code: number | undefined): void {
     if (code !== CLOSE.UNAUTHENTICATED) return this.lost(code);
     this.leave();
-    this.options.tokens.refused(token);
+    this.options.tokens.refused(this.token);
     this.refusals += 1;
     if (this.refusals > 1) return this.stop();
     this.connect();

@@ -75,11 +75,13 @@ export class TestBoards {
     const ofId = async ({ uid }: Board, id: string) => live(uid).find((window) => window.id === id);
     return {
       ofId,
-      ofSpec: async (board: Board, spec: BoardDefinition['windows'][number], atMs: number) => {
+      ofSpec: async (board: Board, spec: BoardDefinition['windows'][number], atMs: number, nowMs: number) => {
         const bounds = windowAt(spec, board.definition.timeZone, atMs);
         const known = bounds ? await ofId(board, bounds.id) : await ofId(board, nameOfSpec(spec));
         const holds = (window: StoredWindow) => atMs < (window.endsAtMs ?? Infinity);
         if (known) return holds(known) ? known : null;
+        const isUnused = bounds && (bounds.endsAtMs ?? Infinity) + board.definition.graceSeconds * 1000 < nowMs;
+        if (isUnused) return { ...bounds, uid: 0, state: 'settled' };
         return bounds && this.addWindow(board.uid, { ...bounds, state: 'open' });
       },
       byUid: async (uid: number) => this.remembered.get(uid),

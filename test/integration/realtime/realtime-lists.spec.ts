@@ -155,6 +155,48 @@ describe('a window that ends', () => {
     await eventually('it is told', () => closings(client).length === 1);
   });
 
+  it('is told once also in a scope without a score, and a name that moves on stays on it until then', async () => {
+    const { url } = await live.gateway({ sweepEveryMs: 50 });
+    const board = live.boards.create('eu', {
+      ...{ order: 'desc', operator: 'best', graceSeconds: 0 },
+      ...{ windows: ['daily'], scopes: ['global', 'region'] },
+    });
+    const { window: day } = await live.boards.resolver.resolve({ boardId: 'eu', window: 'daily' });
+    const client = await live.connect(url);
+    const ask = { type: 'subscribe', board: 'eu', channel: 'top', scope: 'region:EU' };
+    await client.ask({ ...ask, id: 'd', window: 'daily' });
+    await client.ask({ ...ask, id: 'f', window: day.id });
+    await client.ask({ ...ask, id: 'other', window: day.id, scope: 'region:US' });
+    // An operator closes it, and the next one begins.
+    const endsAtMs = Date.now();
+    const next = { kind: 'daily', id: 'daily:2100-01-01', freezeAtMs: null, state: 'open' } as const;
+    live.boards.changeWindow(day.uid, { endsAtMs, state: 'closed' });
+    live.boards.addWindow(board.uid, { ...next, startsAtMs: endsAtMs, endsAtMs: endsAtMs + 86_400_000 });
+    live.boards.changeWindow(day.uid, { state: 'settled' });
+    await live.announcements.announce({ kind: 'window-closed', boardUid: board.uid, windowUid: day.uid });
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    expect(closings(client).sort()).toEqual(['d', 'f', 'other']);
+    expect(client.frames.filter(({ type }) => type === 'snapshot')).toHaveLength(3);
+  });
+
+  it('is told once where it was over before anybody played in it, and is remembered of nobody', async () => {
+    const { url, gateway } = await live.gateway({ sweepEveryMs: 50 });
+    const [startsAt, endsAt] = [20, 10].map((days) => new Date(Date.now() - days * 86_400_000).toISOString());
+    const seasons = ['s1', 's2'].map((season) => ({ season, startsAt: startsAt!, endsAt: endsAt! }));
+    live.boards.create('seasons', { order: 'desc', operator: 'best', windows: ['alltime', ...seasons] });
+    const [one, two] = [await live.connect(url), await live.connect(url)];
+    const ask = { type: 'subscribe', id: '1', board: 'seasons', channel: 'top' };
+    await Promise.all([one.ask({ ...ask, window: 'season:s1' }), two.ask({ ...ask, window: 'season:s2' })]);
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    const told = [one, two].map(({ frames }) => frames.filter(({ type }) => type === 'window-closed'));
+    expect(told).toEqual([
+      [{ type: 'window-closed', id: '1', window: 'season:s1' }],
+      [{ type: 'window-closed', id: '1', window: 'season:s2' }],
+    ]);
+    const { unusedScopes } = gateway['subscriptions'] as unknown as { unusedScopes: { names: string[] } };
+    expect(unusedScopes.names).toEqual([]);
+  });
+
   it('is followed by the next one when the client subscribes by the running name again', async () => {
     const board = live.boards.create('rounds', { order: 'desc', operator: 'best', windows: [{ cron: '* * * * *' }] });
     const now = Date.now();

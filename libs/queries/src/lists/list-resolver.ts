@@ -312,7 +312,7 @@ function listOfEdition({ patches }: Board, { id }: StoredWindow, list: RankList,
 }
 
 /** Whether a window was over before anybody used it: it was never made. */
-const isUnused = ({ uid }: StoredWindow): boolean => uid === 0;
+export const isUnused = ({ uid }: StoredWindow): boolean => uid === 0;
 
 /** `patch:1.29` */
 const nameOfPatch = ({ patches }: Board, patch: number): string => `patch:${patchIdOf(patches!, patch)}`;

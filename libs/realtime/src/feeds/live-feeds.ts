@@ -1,7 +1,7 @@
 import type { WindowCatalog } from '@laddercast/ledger';
 import { nowMs } from '@laddercast/platform';
 import { nameOfRef } from '@laddercast/projections';
-import type { ResolvedList } from '@laddercast/queries';
+import { isUnused, type ResolvedList } from '@laddercast/queries';
 import { ListFeed, type FeedSources } from './list-feed.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { refOf } from '../publishing/snapshot-tick.js';
@@ -76,7 +76,7 @@ export class LiveFeeds {
    * @throws PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
   async acquire(resolved: ResolvedList, askedAtMs: number, seqFloor = 0): Promise<ListFeed> {
-    const key = nameOfRef(refOf(resolved));
+    const key = keyOf(resolved);
     let feed = this.feeds.get(key);
     if (feed) {
       feed.follow(resolved, askedAtMs);
@@ -97,7 +97,7 @@ export class LiveFeeds {
 
   release(feed: ListFeed): void {
     feed.holders -= 1;
-    const key = nameOfRef(refOf(feed.resolved));
+    const key = keyOf(feed.resolved);
     if (feed.holders === 0 && this.feeds.get(key) === feed) this.feeds.delete(key);
   }
 
@@ -159,3 +159,7 @@ export class LiveFeeds {
     this.isLookingAtCircles = false;
   }
 }
+
+/** Windows that were over before anybody used them have no number of their own. */
+const keyOf = (resolved: ResolvedList): string =>
+  isUnused(resolved.window) ? `${nameOfRef(refOf(resolved))} ${resolved.window.id}` : nameOfRef(refOf(resolved));

@@ -1,15 +1,16 @@
 import { assertMayRead, Authenticator, type Identity } from '@laddercast/identity';
-import { GUILDS_SCOPE, isBanned, LadderError, NEVER_USED_SCOPE, type Board } from '@laddercast/domain';
+import { isBanned, LadderError, NEVER_USED_SCOPE, type Board } from '@laddercast/domain';
 import { monotonicMs, nowMs } from '@laddercast/platform';
 import {
   EntryDetails,
   faultOfStyle,
   isShadowedOn,
+  isUnused,
   ListResolver,
   styleToRead,
-  type ListNames,
   type ResolvedList,
 } from '@laddercast/queries';
+import { nameOfRef } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import type { ListFeed } from '../feeds/list-feed.js';
 import { LiveFeeds } from '../feeds/live-feeds.js';
@@ -21,6 +22,8 @@ import { LiveStats } from '../live-stats.js';
 import { LiveSubscription, type AnySubscription, type SubscriptionEvents } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
+import { refOf } from '../publishing/snapshot-tick.js';
+import { namesInUse, namesOfRequest } from './names-in-use.js';
 import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
 import { ShadowSockets } from './shadow-sockets.js';
 
@@ -174,18 +177,23 @@ export class SubscriptionLifecycle {
 
   private async renew(feed: ListFeed): Promise<void> {
     const askedAtMs = monotonicMs();
-    try {
-      // One list stands for all scopes without a score, so each subscription resolves its own.
-      if (feed.resolved.list.scope === NEVER_USED_SCOPE) return await this.serveAllAgain(feed);
-      const resolved = await this.resolver.resolve(namesOf(feed.resolved));
-      // A board that was reset has other lists, to which its subscribers move anyway.
-      if (resolved.board.uid !== feed.resolved.board.uid) return;
-      feed.follow(resolved, askedAtMs);
-      await this.restyle(feed);
-    } catch (error) {
-      // Standings are being written, or the database is away: nothing is read until the next sweep resolves the list.
-      const isGone = error instanceof LadderError && GONE.includes(error.code);
-      if (isGone) for (const subscription of [...feed.subscribers()]) this.refuse(subscription, error);
+    for (const [names, subscribers] of namesInUse(feed)) {
+      const still = (): LiveSubscription[] => subscribers.filter((one) => this.feedOf.get(one) === feed);
+      try {
+        const resolved = await this.resolver.resolve(names);
+        // A board that was reset has other lists, to which its subscribers move anyway.
+        if (resolved.board.uid !== feed.resolved.board.uid) return;
+        if (nameOfRef(refOf(resolved)) !== nameOfRef(refOf(feed.resolved))) {
+          for (const subscription of still()) await this.serveAgain(subscription);
+          continue;
+        }
+        feed.follow(resolved, askedAtMs);
+        await this.restyle(feed);
+      } catch (error) {
+        // Standings are being written, or the database is away: nothing is read until the next sweep resolves the list.
+        const isGone = error instanceof LadderError && GONE.includes(error.code);
+        if (isGone) for (const subscription of still()) this.refuse(subscription, error);
+      }
     }
   }
 
@@ -197,10 +205,6 @@ export class SubscriptionLifecycle {
       const isAsServed = faultOfStyle(feed.resolved, style) === null && (request.rankStyle ?? own) === style;
       if (!isAsServed) await this.serveAgain(subscription);
     }
-  }
-
-  private async serveAllAgain(feed: ListFeed): Promise<void> {
-    for (const [subscription, itsFeed] of [...this.feedOf]) if (itsFeed === feed) await this.serveAgain(subscription);
   }
 
   /** Serves a subscription from the beginning: from another list, or another channel. */
@@ -215,10 +219,9 @@ export class SubscriptionLifecycle {
     const { socket, request } = subscription;
     this.readableBoard(subscription);
     const askedAtMs = monotonicMs();
-    const { board: boardId, window } = request;
-    const names = { boardId, window, scope: request.listScope(), ofGuilds: request.isOfGuilds() };
-    const resolved = await this.resolver.resolve(names);
-    if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);
+    const resolved = await this.resolver.resolve(namesOfRequest(request));
+    // In a window that was over before anybody played in it nothing is waited for.
+    if (resolved.list.scope === NEVER_USED_SCOPE && !isUnused(resolved.window)) this.unusedScopes.add(subscription);
     subscription.style = styleToRead(resolved, request.rankStyle);
     // What is longer than the board pushes is refused before a feed is opened for it.
     request.topLimit(resolved.board);
@@ -385,12 +388,6 @@ function assertMayWatch(identity: Identity, board: Board, request: ChannelMessag
   assertMayRead(identity, board);
   request.assertMayWatch(identity);
 }
-
-/** The same list, whichever window runs by now. */
-const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>
-  list.scope === GUILDS_SCOPE
-    ? { boardId: board.id, window: window.id, ofGuilds: true }
-    : { boardId: board.id, window: window.id, scope };
 
 /**
  * Whether the request always means the same list. `daily` does not: a client that resumes it may hold rows of the day

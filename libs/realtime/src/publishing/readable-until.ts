@@ -1,4 +1,4 @@
-import type { ResolvedList } from '@laddercast/queries';
+import { isUnused, type ResolvedList } from '@laddercast/queries';
 
 /**
  * How long an ended window is read from the projection before that is checked again; less than the resolver's distance
@@ -14,7 +14,7 @@ const REVISED_WITHIN_MS = 5000;
  */
 export function readableUntilMs({ window, edition, atMs }: ResolvedList): number {
   const { freezeAtMs, endsAtMs } = window;
-  if (endsAtMs === null) return Infinity;
+  if (endsAtMs === null || isUnused(window)) return Infinity;
   // A reading of the projection must not be after the freeze, and the freeze may have just come.
   if (atMs < endsAtMs)
     return Math.min(edition === null ? (freezeAtMs ?? endsAtMs) : atMs + REVISED_WITHIN_MS, endsAtMs);

@@ -29,14 +29,20 @@ export function fileStorage(folder: string): Storage {
       parts += 1;
       // Of this process, and of this call: two never write the same.
       const part = `${fileOf(key)}.${process.pid}.${parts}${PART}`;
-      const file = await open(part, 'w');
       try {
-        await file.writeFile(text);
-        await file.sync();
-      } finally {
-        await file.close();
+        const file = await open(part, 'w');
+        try {
+          await file.writeFile(text);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(part, fileOf(key));
+      } catch (error) {
+        // On a full disk each try would leave one behind.
+        await unlink(part).catch(() => undefined);
+        throw error;
       }
-      await rename(part, fileOf(key));
     },
     async delete(key) {
       await unlink(fileOf(key)).catch((error: unknown) => {
@@ -50,8 +56,17 @@ export function fileStorage(folder: string): Storage {
       });
       return files
         .filter((file) => !file.endsWith(PART))
-        .map(decodeURIComponent)
+        .flatMap(keysOf)
         .filter((key) => key.startsWith(prefix));
     },
   };
+}
+
+/** The key of a file; of one that somebody else put there none. */
+function keysOf(file: string): string[] {
+  try {
+    return [decodeURIComponent(file)];
+  } catch {
+    return [];
+  }
 }

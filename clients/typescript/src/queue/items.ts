@@ -1,4 +1,4 @@
-import { clientProblem } from '../rest/problem.js';
+import { clientProblem, type LadderProblem } from '../rest/problem.js';
 import { newId, world, type Storage } from '../world.js';
 
 export const ITEMS_MAX = 1000;
@@ -37,7 +37,9 @@ export interface Items {
   remove(key: string): Promise<void>;
 }
 
-export function createItems(storage: Storage, prefix: string): Items {
+/** @param onProblem told, once, of each text that is no item: it stays where it is, and stops no other */
+export function createItems(storage: Storage, prefix: string, onProblem: (problem: LadderProblem) => void): Items {
+  const unreadable = new Set<string>();
   const known = new Map<string, { item: QueueItem; bytes: number }>();
   let lastNumber = 0;
   let turn: Promise<unknown> = Promise.resolve();
@@ -47,7 +49,9 @@ export function createItems(storage: Storage, prefix: string): Items {
     return result;
   };
   const keep = (key: string, text: string): void => {
-    known.set(key, { item: JSON.parse(text) as QueueItem, bytes: bytesOf(text) });
+    const item = JSON.parse(text) as QueueItem | null;
+    if (!item?.submissionId) throw new TypeError('It has no submissionId');
+    known.set(key, { item, bytes: bytesOf(text) });
     lastNumber = Math.max(lastNumber, Number(key.slice(prefix.length).split('.')[0]));
   };
   const write = async (key: string, item: QueueItem): Promise<void> => {
@@ -60,7 +64,13 @@ export function createItems(storage: Storage, prefix: string): Items {
     for (const key of known.keys()) if (!stored.has(key)) known.delete(key);
     for (const key of stored) {
       const text = known.has(key) && !isWhole ? null : await storage.get(key);
-      if (text != null) keep(key, text);
+      if (text == null) continue;
+      try {
+        keep(key, text);
+      } catch (cause) {
+        if (!unreadable.has(key)) onProblem(clientProblem('UNREADABLE', `${key} is no score of the queue`, 0, cause));
+        unreadable.add(key);
+      }
     }
   };
   return {

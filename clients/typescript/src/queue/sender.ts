@@ -117,10 +117,11 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
     metAt = -Infinity;
     // Nothing of it was stored: what was never sent before still was not.
     const isSurelyNot = status >= 400 && status < 500 && status !== 408;
-    const kept = sent.map(([key, item], at): Kept => [
-      key,
-      isSurelyNot ? { ...item, firstSentAt: before[at]![1].firstSentAt } : item,
-    ]);
+    const stored = new Set(items.all().map(([key]) => key));
+    const kept = sent
+      .map(([key, item], at): Kept => [key, isSurelyNot ? { ...item, firstSentAt: before[at]![1].firstSentAt } : item])
+      // Some may have ended before the storage failed.
+      .filter(([key]) => stored.has(key));
     if (status === 400 || status === 413 || status === 422) {
       if (kept.length === 1) {
         await settle(kept[0]!, { outcome: 'refused', problem });
@@ -155,6 +156,7 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
   /** @returns whether more may be sent */
   async function send(batch: readonly Kept[]): Promise<boolean> {
     let sent = batch;
+    let isOut = false;
     try {
       const token = await tokens.get();
       if (clock.now() - metAt >= MET_WITHIN_MS) await meet(batch[0]![1].board);
@@ -169,13 +171,18 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       for (const [key, item] of sent) await items.change(key, item);
       batch = known;
       const submissions = sent.map(([, item]) => bodyOf(item));
+      isOut = true;
       const answer = await call<{ results?: Results }>('POST', '/v1/scores', { body: { submissions }, retries: 0 });
       if (answer?.results?.length !== sent.length) throw clientProblem('UNREADABLE', 'The answer is of something else');
       await answered(sent, answer.results);
       return true;
     } catch (error) {
       if (error instanceof LadderProblem) return failed(batch, sent, error);
-      return failed(batch, batch, clientProblem('UNREACHABLE', 'There is no token, or no storage', 0, error));
+      return failed(
+        batch,
+        isOut ? sent : batch,
+        clientProblem('UNREACHABLE', 'There is no token, or no storage', 0, error),
+      );
     }
   }
 

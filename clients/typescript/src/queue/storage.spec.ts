@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +67,21 @@ it('files that were not finished are no items', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, at) => files.set('one', `text ${at}`)));
     expect(await readdir(folder)).toEqual(['one']);
     expect(await files.get('one')).toMatch(/^text \d+$/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('a file that cannot be written leaves nothing behind, and files of others are no items', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ladder-queue-'));
+  try {
+    const files = fileStorage(folder);
+    await mkdir(join(folder, 'taken'));
+    await expect(files.set('taken', 'text')).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(['taken']);
+    await writeFile(join(folder, '100%'), 'of somebody else');
+    await files.set('one', 'text');
+    expect(await files.keys('o')).toEqual(['one']);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -52,6 +52,19 @@ describe('a board that changes while its list is opened', () => {
     expect(feeds.all()).toHaveLength(0);
   });
 
+  it.each([[{}], [{ fields: ['player'] }]])('is shown in its new style of ranks (asked for with %j)', async (more) => {
+    const { url } = await live.gateway();
+    await live.publisher.stop();
+    await (await live.writerOf('blitz')).write({ ada: 5, bob: 5 });
+    const { isOpening, open } = holdOpening();
+    const client = await live.connect(url);
+    client.send({ ...top('1'), ...more });
+    await eventually('the list is being opened', isOpening);
+    live.boards.redefine('blitz', { rankStyle: 'competition' });
+    open();
+    await eventually('the style', () => client.list('1').places().join() === '1 ada,1 bob');
+  });
+
   it('gives the new list when it is reset', async () => {
     const { client, feeds, open } = await clientThatWaits();
     const { uid } = live.boards.reset('blitz');

@@ -199,12 +199,8 @@ export class SubscriptionLifecycle {
 
   /** Serves subscriptions anew whose rank style has changed: the board's default, or one that is not kept any more. */
   private async restyle(feed: ListFeed): Promise<void> {
-    for (const subscription of [...feed.subscribers()]) {
-      const { request, style } = subscription;
-      const own = styleToRead(feed.resolved, undefined);
-      const isAsServed = faultOfStyle(feed.resolved, style) === null && (request.rankStyle ?? own) === style;
-      if (!isAsServed) await this.serveAgain(subscription);
-    }
+    for (const subscription of [...feed.subscribers()])
+      if (!isInItsStyle(subscription, feed.resolved)) await this.serveAgain(subscription);
   }
 
   /** Serves a subscription from the beginning: from another list, or another channel. */
@@ -234,6 +230,9 @@ export class SubscriptionLifecycle {
     this.feedOf.set(subscription, feed);
     // From here on, ending or moving the subscription releases its feed.
     await this.join(subscription, feed, await this.worldOf(subscription, feed), seq);
+    // The board may have taken another style meanwhile.
+    const isOld = this.feedOf.get(subscription) === feed && !isInItsStyle(subscription, feed.resolved);
+    if (isOld) return this.serveAgain(subscription);
     // A sanction may have been announced while it joined: then what is known of it was forgotten.
     await this.followWorld(subscription);
   }
@@ -382,6 +381,10 @@ const isOfList = (subscription: AnySubscription): subscription is LiveSubscripti
 
 /** The errors after which a list cannot be followed. */
 const GONE: readonly string[] = ['SCOPE_NOT_FOUND', 'WINDOW_NOT_FOUND', 'SNAPSHOT_GONE'];
+
+/** Whether a subscription is served in the style that it would be served in now. */
+const isInItsStyle = ({ request, style }: LiveSubscription, resolved: ResolvedList): boolean =>
+  faultOfStyle(resolved, style) === null && (request.rankStyle ?? styleToRead(resolved, undefined)) === style;
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 function assertMayWatch(identity: Identity, board: Board, request: ChannelMessage): void {

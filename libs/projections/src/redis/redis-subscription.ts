@@ -8,7 +8,7 @@ export interface RedisSubscriptionOptions<Message> {
   read: (text: string) => Message | undefined;
   /** Told to a listener as soon as it hears the channel, and whenever it does again: what was said before is missed. */
   whenMissed?: Message;
-  /** Told of failures of the subscription's connection, which is made anew, and of those of listeners. */
+  /** Told why the channel is not heard, the same once until it is, while the connection is made anew; and of failures of listeners. */
   onError: (error: Error) => void;
 }
 
@@ -50,21 +50,29 @@ export class RedisSubscription<Message> {
     const following = { stop: new AbortController(), isHeard: false };
     const { signal } = following.stop;
     this.following = following;
+    let said = '';
     for (let failures = 0; !signal.aborted; failures += 1) {
       const onHeard = (): void => {
         failures = 0;
+        said = '';
         following.isHeard = true;
         this.tellMissed(this.listeners);
       };
-      await this.followOnce(signal, onHeard);
+      const failure = await this.followOnce(signal, onHeard);
+      if (failure !== null && failure.message !== said) {
+        said = failure.message;
+        this.options.onError(failure);
+      }
       following.isHeard = false;
       await sleep(backoffMs(failures, RECONNECT_FIRST_MS, RECONNECT_MAX_MS), signal);
     }
   }
 
-  /** Resolves when the connection has ended. */
-  private async followOnce(signal: AbortSignal, onHeard: () => void): Promise<void> {
+  /** Resolves when the connection has ended, with what was the matter where it was never heard. */
+  private async followOnce(signal: AbortSignal, onHeard: () => void): Promise<Error | null> {
     const client = this.redis.subscriber();
+    let reason: Error | null = null;
+    client.once('error', (error: Error) => (reason = error));
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     const disconnect = (): void => client.disconnect();
     signal.addEventListener('abort', disconnect);
@@ -74,9 +82,11 @@ export class RedisSubscription<Message> {
       await client.subscribe(this.channel);
       if (!signal.aborted) onHeard();
       await ended;
+      return null;
     } catch (error) {
       disconnect();
-      if (!signal.aborted) this.options.onError(error as Error);
+      // The connection says why it is closed, and the call only that it is.
+      return signal.aborted ? null : (reason ?? (error as Error));
     } finally {
       signal.removeEventListener('abort', disconnect);
     }

@@ -1,5 +1,5 @@
 // Real: PostgreSQL, Redis, and the whole service in this process, with the log in PostgreSQL.
-import { LeaderboardModule } from '@laddercast/leaderboard';
+import { LeaderboardModule, type PeriodGame, type PeriodRating, type RatingState } from '@laddercast/leaderboard';
 import { RATING_ALGORITHMS, ratingPoolOf } from '@laddercast/domain';
 import { createTestDatabase, emptyTestRedis, ratingAlgorithmConformance, type TestDatabase } from '@laddercast/testing';
 import type { DynamicModule, Type } from '@nestjs/common';
@@ -109,11 +109,31 @@ describe('the party ladder example', () => {
     expect(await ratingsIn('party', 'ada', 'cy')).toEqual([48, 52]);
   });
 
+  it('rates by periods alone where that is what an algorithm does', async () => {
+    const byWeek = {
+      ...partyPoints,
+      ...{ name: 'by-week', engine: 'by-week@1', rate: undefined },
+      limits: () => ({ sides: 2, members: 1 }),
+      ratePeriod: (_parameters: object, player: RatingState, games: readonly PeriodGame[]): PeriodRating => ({
+        after: { ...player, rating: player.rating + games.length },
+        games: games.map(() => ({ expected: 0.5, k: null })),
+      }),
+    };
+    await start(LeaderboardModule.forFeature({ ratingAlgorithms: [byWeek as typeof partyPoints] }));
+    const put = await admin.put('/v1/pools/weekly', { algorithm: 'by-week', periods: { every: 'weekly' } });
+    expect(put.body, put.text).toMatchObject({ algorithm: 'by-week', update: 'per-period' });
+    const { status } = await admin.post('/v1/games', gameOf('weekly', 'ada', 'bob'));
+    expect(status).toBe(200);
+  });
+
   it.each([
     [{ ...partyPoints, name: 'elo' }, 'There are two rating algorithms "elo".'],
     [partyPoints, 'There are two rating algorithms "party-points".'],
     [{ ...partyPoints, name: 'Party points' }, '"Party points" is no name of a rating algorithm'],
-    [{ ...partyPoints, name: 'by-month', rate: undefined }, 'The rating algorithm "by-month" has no rate()'],
+    [
+      { ...partyPoints, name: 'idle', rate: undefined },
+      'The rating algorithm "idle" has neither rate() nor ratePeriod()',
+    ],
   ])('does not start beside another that wants to be $name', async (algorithm, message) => {
     const other = LeaderboardModule.forFeature({ ratingAlgorithms: [algorithm as typeof partyPoints] });
     await expect(

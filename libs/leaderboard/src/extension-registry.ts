@@ -58,7 +58,9 @@ export class ExtensionRegistry extends Extensions {
     if ([...RATING_ALGORITHMS, ...this.ratingAlgorithms].some((known) => known.name === name)) {
       throw new Error(`There are two rating algorithms "${name}".`);
     }
-    if (!algorithm.rate) throw new Error(`The rating algorithm "${name}" has no rate(): periods are not built yet.`);
+    if (!algorithm.rate && !algorithm.ratePeriod) {
+      throw new Error(`The rating algorithm "${name}" has neither rate() nor ratePeriod().`);
+    }
     this.ratingAlgorithms.push(algorithm);
   }
 

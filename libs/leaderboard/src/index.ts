@@ -8,6 +8,8 @@ export {
   type GameToRate,
   type MemberRating,
   type ParameterRules,
+  type PeriodGame,
+  type PeriodRating,
   type RatedSide,
   type RatingAlgorithm,
   type RatingState,

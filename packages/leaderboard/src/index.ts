@@ -41,6 +41,8 @@ export {
   type MemberRating,
   type MigrationRunner,
   type ParameterRules,
+  type PeriodGame,
+  type PeriodRating,
   type PlayerDecoration,
   type PlayerOrGuild,
   type RatedSide,

@@ -15,8 +15,9 @@ answerHelp(`Runs the long version of the fault tests on both logs, and prints a 
 
 const pageOf = (table) => `# What was tried, and what was lost
 
-Written by \`npm run test:faults -- --write\`: every scenario of \`test/faults\` in its long version, on real processes and
-services. Which promise each row proves: [operations/faults.md](operations/faults.md). Each row says at which commit.
+Written by \`npm run test:faults -- --write\`: scenarios of \`test/faults\` in their long version, on real processes and
+services, each as it was last tried so: the row says at which commit. Which promise each proves, and which there are beside these:
+[operations/faults.md](operations/faults.md).
 
 ${machineText()}
 

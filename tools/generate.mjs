@@ -23,7 +23,7 @@ export const sources = { topics: 'libs/event-log/src/topics.ts', events: 'libs/d
 /**
  * All generated pages.
  * @param {{ Environment: Function, describeEnvironment: () => string, ERRORS: object, TOPICS: readonly string[],
- *   getMetadataStorage: Function, metrics: object, topicsSource: string, eventsSource: string }} code what they are made from
+ *   getMetadataStorage: Function, validateSync: Function, metrics: object, topicsSource: string, eventsSource: string }} code what they are made from
  * @returns {{ path: string, text: string }[]} paths from the top of the project
  */
 export function pagesOf(code) {
@@ -53,12 +53,13 @@ function table(columns, rows) {
   return [line(columns), line(columns.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-function settingsPage({ Environment, describeEnvironment, getMetadataStorage }) {
+function settingsPage({ Environment, describeEnvironment, getMetadataStorage, validateSync }) {
   const rules = getMetadataStorage().getTargetValidationMetadatas(Environment, '', false, false);
+  const needed = validateSync(new Environment()).map(({ property }) => property);
   const rows = settingsOf(describeEnvironment()).map(({ name, doc, value, example }) => {
     const own = rules.filter(({ propertyName }) => propertyName === name);
-    const optional = own.some(({ type }) => type === 'conditionalValidation');
-    const byDefault = value !== undefined ? `\`${value}\`` : optional ? 'not set' : 'none: it has to be set';
+    const byDefault =
+      value !== undefined ? `\`${value}\`` : needed.includes(name) ? 'none: it has to be set' : 'not set';
     return [`\`${name}\``, byDefault, allowed(own), example ? `${doc} Example: \`${example}\`` : doc];
   });
   return page(
@@ -187,6 +188,7 @@ async function builtCode(root) {
     ...domain,
     ...topics,
     getMetadataStorage: validator.getMetadataStorage,
+    validateSync: validator.validateSync,
     topicsSource: read(sources.topics),
     eventsSource: read(sources.events),
   };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { ERRORS } from '@laddercast/domain';
 import { TOPICS } from '@laddercast/event-log';
 import { describeEnvironment, Environment, metrics } from '@laddercast/platform';
-import { getMetadataStorage } from 'class-validator';
+import { getMetadataStorage, validateSync } from 'class-validator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRepositoryFile, repositoryRoot } from './source-tree.js';
 
@@ -28,6 +28,7 @@ const code = {
   Environment,
   describeEnvironment,
   getMetadataStorage,
+  validateSync,
   ERRORS,
   TOPICS,
   metrics,
@@ -52,7 +53,10 @@ describe('the generated pages', () => {
     const { text } = pagesOf(code).find(({ path }) => path === 'docs/reference/settings.md')!;
     for (const name of Object.keys(new Environment())) expect(text).toContain(`| \`${name}\` |`);
     expect(text).toContain('| `PORT` | `3000` | 0 to 65535 |');
-    expect(text).toMatch(/\| `DATABASE_URL` \| none: it has to be set \|/);
+    const needed = [...text.matchAll(/^\| `(\w+)` \| none: it has to be set \|/gm)].map(([, name]) => name);
+    expect(needed).toEqual(['DATABASE_URL', 'REDIS_URL']);
+    expect(text).toMatch(/\| `KAFKA_TLS_CERT_FILE` \| not set \|/);
+    expect(text).toMatch(/\| `TRUSTED_PROXIES` \| not set \| text \| .* Example: `10\.0\.0\.0\/8,fd00::\/8` \|/);
     expect(text).toMatch(/\| `JWT_SECRET` \| not set \| 32 characters or more \|/);
     expect(text).toMatch(/\| `EVENT_LOG` \| `postgres` \| `postgres`, `kafka` \|/);
   });

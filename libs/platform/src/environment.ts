@@ -43,7 +43,7 @@ export class Environment extends ConnectionSettings {
   @IsString()
   HOST = '127.0.0.1';
 
-  @Setting('Where the two commands of the README keep the data of services that they start.')
+  @Setting('Where npm start and npm test keep the data of the services that they start. The service itself keeps none.')
   @IsString()
   DATA_DIR = '.data';
 
@@ -315,7 +315,9 @@ export class Environment extends ConnectionSettings {
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   LOG_LEVEL = 'info';
 
-  @Setting('production: no admin key is ever made up.')
+  @Setting(
+    'production: no admin key is ever made up, a PostgreSQL that may forget commits is refused, and a stop drains requests for 5 s (DATABASE_MAY_FORGET, STOP_DRAIN_MS).',
+  )
   @IsString()
   NODE_ENV = 'development';
 
@@ -369,7 +371,8 @@ export function describeEnvironment(): string {
   const defaults = new Environment() as unknown as Record<string, unknown>;
   const lines = documented.map(({ name, doc, example }) => {
     const value = defaults[name];
-    return value === undefined ? `# ${doc}\n# ${name}=${example}` : `# ${doc}\n${name}=${String(value)}`;
+    const isSet = value !== undefined && value !== '';
+    return isSet ? `# ${doc}\n${name}=${String(value)}` : `# ${doc}\n# ${name}=${example}`;
   });
   return `# Generated from libs/platform/src/environment.ts by npm run generate.\n\n${lines.join('\n\n')}\n`;
 }

@@ -12,7 +12,8 @@ export interface PlayerDecoration extends Partial<PlayerFace> {
 /**
  * Supplies the names and faces that lists and channels show. Default: those of the players' profiles.
  * Called with up to 500 ids at once, never once per row; answers are cached by each process for a second.
- * Ids without a decoration are left out of the answer. A failure shows rows without, it never fails a read.
+ * Ids without a decoration are left out of the answer: they have what their profile says. So are all rows where it fails, unless
+ * something was known before; it never fails a read.
  */
 export abstract class EntryEnricher {
   abstract decorate(playerIds: readonly string[]): Promise<ReadonlyMap<string, PlayerDecoration>>;

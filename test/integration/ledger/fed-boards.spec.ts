@@ -68,7 +68,8 @@ describe('boards that a rating pool feeds', () => {
       await small.makeBoard(`${board}-2`);
       const boards = [board, `${board}-2`].map((id) => ({ board: id, value: 'rating' }));
       const pool = await small.makePool(`p${made}`, { boards });
-      const players = Array.from({ length: 1000 }, (_, at) => ({ playerId: `many-${at}`, playedAtMs: null }));
+      const ids = Array.from({ length: 1000 }, (_, at) => `many-${at}`);
+      const players = ids.map((playerId) => ({ playerId, playedAtMs: [], isEverywhere: true }));
       await small.feeder.feed(pool.uid, players);
       const [fed] = await small.database.query(
         `SELECT count(*)::int AS players FROM entry_feeds WHERE player_id LIKE 'many-%'`,

@@ -35,7 +35,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
 const OF_UNRANKED: Record<string, string> = {
   'entries in entries/lane-sql.ts': 'runs of the shadowed are folded as ever',
   'entries in entries/rolling-sql.ts': 'hours leave the entries of the banned, too',
-  'entries in entries/run-details.ts': 'of rows that the ranks showed already',
+  'entries in entries/frozen-entry-sql.ts': 'an entry by its key, ranked or not: of who is shown already',
   'entries in entries/run-entries.ts':
     'runs of the shadowed are folded as ever; what is shown to others leaves them out',
   'entries in reemission/entry-reemission-sql.ts': 'scopes change for the banned, too',

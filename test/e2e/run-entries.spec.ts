@@ -263,6 +263,21 @@ describe('entries of runs', () => {
         ]);
   });
 
+  it('are named by their players and ids in what closing a window would write, and writes', async () => {
+    const season = { season: 's1', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
+    const board = await admin.makeBoard('preview', { ...PER_RUN, runs: { keepDays: 30 }, windows: [season] });
+    await submit(board, 'p1', 'ada', 20);
+    await submit(board, 'p2', 'ada', 10);
+    const top = [
+      { rank: 1, playerId: 'ada', entryId: 'p1', score: 20 },
+      { rank: 2, playerId: 'ada', entryId: 'p2', score: 10 },
+    ];
+    for (const query of ['?dryRun', '']) {
+      const closed = await admin.post(`/v1/admin/boards/${board}/close-window${query}`, { window: 'season:s1' });
+      expect(closed.body).toMatchObject({ scopes: [{ scope: 'global', total: 2, top }] });
+    }
+  });
+
   it('are asked for with what goes with them alone, and only of an empty board', async () => {
     const refused: [object, string, string?][] = [
       [{ entriesPer: 'run' }, 'RUNS_NOT_KEPT', 'entriesPer'],

@@ -161,6 +161,11 @@ describe('runs', () => {
     expectProblem(await moderator.delete(runPath('late', 'x')), 'VALIDATION_FAILED');
     expectProblem(await moderator.delete(`${runPath('late', 'x')}?reason=`), 'VALIDATION_FAILED');
     expectProblem(await moderator.put(`${runPath('late', 'x')}/verification`, { verified: 1 }), 'VALIDATION_FAILED');
+    // Where players submit for themselves, ids are theirs.
+    await keeping('theirs', { submitters: 'players' });
+    expect(expectProblem(await voidRun('theirs', 'x'), 'VALIDATION_FAILED')).toMatchObject({
+      errors: [{ pointer: '?player' }],
+    });
     expectProblem(await moderator.get('/v1/boards/late/runs?state=gone'), 'VALIDATION_FAILED');
     expectProblem(await moderator.get('/v1/boards/late/runs?from=soon'), 'VALIDATION_FAILED');
     for (const fields of [{ proof: 'https://x.example/1' }, { verified: true }]) {

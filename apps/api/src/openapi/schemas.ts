@@ -204,7 +204,12 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       object({
         scope: string('`global`, `region:EU`; `guilds` for the list whose entries are guilds.'),
         total: count('Entries of the list.'),
-        top: list(object({ rank: count('1-based, ordinal.', 1), playerId: string(), score })),
+        top: list(
+          object(
+            { rank: count("1-based, in the board's style.", 1), playerId: string(), entryId: ofRun.entryId, score },
+            ['entryId'],
+          ),
+        ),
       }),
     ),
   }),

@@ -322,9 +322,11 @@ export interface components {
                 /** @description Entries of the list. */
                 total: number;
                 top: {
-                    /** @description 1-based, ordinal. */
+                    /** @description 1-based, in the board's style. */
                     rank: number;
                     playerId: string;
+                    /** @description With `entriesPer: run`: the id of the submission. With the player's it names the row. */
+                    entryId?: string;
                     /** @description An IEEE double, bit for bit as it was submitted. */
                     score: number;
                 }[];

@@ -256,7 +256,7 @@ function ownerOf({ submitters }: BoardDefinition, { playerId, boardId }: RunAct)
   if (submitters === 'servers') return '';
   if (playerId !== undefined) return playerId;
   const detail = `On board "${boardId}" players submit for themselves, and ids are theirs: say whose run it is (?player=).`;
-  throw new LadderError('VALIDATION_FAILED', detail, { errors: [{ pointer: '/player', message: 'is required' }] });
+  throw new LadderError('VALIDATION_FAILED', detail, { errors: [{ pointer: '?player', message: 'is required' }] });
 }
 
 /** What is done to a held run decides its flag as well, where it is open still. */

@@ -1,4 +1,5 @@
 import {
+  entryOfKey,
   patchOrderAt,
   withBoardDefaults,
   type BoardDefinition,
@@ -152,14 +153,15 @@ export interface StandingsPreview {
   /** `global`, `guilds`, `region:EU`. */
   scope: string;
   total: number;
-  /** The first ten, with their ranks in the board's style. */
-  top: { rank: number; playerId: string; score: number }[];
+  /** The first ten, with their ranks in the board's style; `entryId` where each run is an entry. */
+  top: { rank: number; playerId: string; entryId?: string; score: number }[];
 }
 
 interface PreviewRow {
   scope: string;
   total: number;
   rank: number | null;
+  /** Or the key of a run's entry. */
   player_id: string;
   score: number;
 }
@@ -189,7 +191,7 @@ function listsOf(rows: readonly PreviewRow[]): StandingsPreview[] {
   const lists = new Map<string, StandingsPreview>();
   for (const { scope, total, rank, player_id, score } of rows) {
     const list = lists.get(scope) ?? { scope, total, top: [] };
-    if (rank !== null) list.top.push({ rank, playerId: player_id, score });
+    if (rank !== null) list.top.push({ rank, ...entryOfKey(player_id), score });
     lists.set(scope, list);
   }
   // Nobody played: that too is an answer.

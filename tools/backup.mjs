@@ -10,7 +10,7 @@ import { findOnPath, runStep } from './commands.mjs';
 import { answerHelp } from './help.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
-import { withCaFile } from './services/answers.mjs';
+import { ledgerAddress, noLedger, withCaFile } from './services/answers.mjs';
 
 const usage = `Back-ups of the ledger, by pg_dump and pg_restore (PostgreSQL's client programs, of its version or newer).
 
@@ -142,7 +142,10 @@ async function asAdministrator(url, name, work) {
 
 async function connect(url) {
   const client = new pg.Client({ connectionString: url, application_name: 'laddercast-backup' });
-  await client.connect();
+  await client.connect().catch((error) => {
+    if (error.code === databaseMissing) throw error;
+    throw noLedger(url, error);
+  });
   return client;
 }
 
@@ -178,9 +181,9 @@ async function main([what, file, ...rest]) {
     process.stdout.write(usage);
     return 1;
   }
-  const { DATABASE_URL, DATABASE_CA_FILE } = process.env;
-  if (!DATABASE_URL) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');
-  const url = DATABASE_CA_FILE ? withCaFile(DATABASE_URL, DATABASE_CA_FILE) : DATABASE_URL;
+  const { DATABASE_CA_FILE } = process.env;
+  const address = ledgerAddress(process.env);
+  const url = DATABASE_CA_FILE ? withCaFile(address, DATABASE_CA_FILE) : address;
   if (what === 'save') {
     await backUp(url, file);
     return 0;

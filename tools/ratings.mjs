@@ -5,8 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { prepare, projectRoot } from './build.mjs';
 import { answerHelp } from './help.mjs';
-import { describeFailure, Problem } from './problem.mjs';
+import { describeFailure, messageOf, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
+import { ledgerAddress, noLedger } from './services/answers.mjs';
 
 const usage = `Replays a rating pool from its first game on, in memory, and compares every change and rating that is stored:
 to the last bit where the same engine made it, else to 1e-9. It writes nothing, and the service may run.
@@ -36,7 +37,9 @@ export async function verifyPool({ url, caFile }, poolId, ofTeams = []) {
   const { NO_EXTENSIONS } = await built('extension');
   const algorithms = new RatingAlgorithms({ ...NO_EXTENSIONS, ratingAlgorithms: ofTeams });
   const database = new PostgresDatabase({ url, ...(caFile && { caFile }) });
-  await database.open({ migrate: false });
+  await database.open({ migrate: false }).catch((error) => {
+    throw noLedger(url, error);
+  });
   let toldAt = Date.now();
   try {
     return await database.transaction(async (/** @type {import('@laddercast/ledger').SqlRunner} */ transaction) => {
@@ -67,16 +70,24 @@ function told({ playerId, position, stored, replayed }) {
   return `${playerId}, ${what}\n  stored:   ${JSON.stringify(stored)}\n  replayed: ${JSON.stringify(replayed)}`;
 }
 
+function given() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { algorithms: { type: 'string' } } });
+  } catch (error) {
+    throw new Problem(`${messageOf(error)}\n\n${usage}`);
+  }
+}
+
 async function main() {
   answerHelp(usage);
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { algorithms: { type: 'string' } } });
+  const { values, positionals } = given();
   const [what, poolId, ...rest] = positionals;
   if (what !== 'verify' || poolId === undefined || rest.length > 0) {
     process.stdout.write(usage);
     return 1;
   }
-  const { DATABASE_URL: url, DATABASE_CA_FILE: caFile } = process.env;
-  if (!url) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');
+  const { DATABASE_CA_FILE: caFile } = process.env;
+  const url = ledgerAddress(process.env);
   await prepare(projectRoot);
   const ofTeams = values.algorithms === undefined ? [] : await algorithmsOf(values.algorithms);
   const { games, changes, players, ofOtherEngines, differences, named } = await verifyPool(

@@ -22,9 +22,11 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const ratings = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
+const ratings = (...args: string[]): ReturnType<typeof ratingsOf> => ratingsOf(testDatabase.url, ...args);
+
+const ratingsOf = (url: string, ...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
-    const env = { ...process.env, DATABASE_URL: testDatabase.url };
+    const env = { ...process.env, DATABASE_URL: url };
     const child = execFile(process.execPath, ['tools/ratings.mjs', ...args], { cwd: ROOT, env }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
@@ -55,4 +57,8 @@ it('npm run ratings -- verify says whether all of a pool is as stored, and what 
     stdout: expect.stringContaining('changes 3') as string,
   });
   expect((await ratings('verify')).stdout).toContain('npm run ratings -- verify POOL');
+  expect((await ratingsOf('postgres://ladder:secret@127.0.0.1:1/x', 'verify', 'blitz')).stderr).toBe(
+    'There is no answer from the PostgreSQL of DATABASE_URL (postgres://ladder:***@127.0.0.1:1/x): nothing listens there.\n' +
+      'Start that server, or correct the address.\n',
+  );
 }, 120_000);

@@ -40,14 +40,35 @@ export function requireUrl(variable, url, schemes, example) {
   );
 }
 
+/**
+ * The address of the ledger's database, as the service has it, for a command about it.
+ * @throws Problem when `DATABASE_URL` is not there, or no address
+ */
+export function ledgerAddress({ DATABASE_URL: url }) {
+  if (!url) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new Problem('DATABASE_URL is no address. It looks like postgres://user:password@127.0.0.1:5432/database.');
+}
+
+/** The problem of a ledger that does not answer, or sends us away. */
+export function noLedger(url, error) {
+  return new Problem(
+    `There is no answer from the PostgreSQL of DATABASE_URL (${withoutPassword(url)}): ${causeOf(error)}.\n` +
+      'Start that server, or correct the address.',
+  );
+}
+
 /** The problem of a service that was named in the environment and does not answer. */
 export function doesNotAnswer(variable, address, error, remedy) {
-  const first = error?.errors?.[0] ?? error;
-  const cause = causes[first?.code] ?? first?.message ?? String(first);
   return new Problem(
-    `${variable} is set, but there is no answer from ${withoutPassword(address)}: ${cause}.\n` +
+    `${variable} is set, but there is no answer from ${withoutPassword(address)}: ${causeOf(error)}.\n` +
       `${remedy} Or unset ${variable}, and one is started for you.`,
   );
+}
+
+function causeOf(error) {
+  const first = error?.errors?.[0] ?? error;
+  return causes[first?.code] ?? first?.message ?? String(first);
 }
 
 /** The problem of a service that was found in none of the places, with every way out. */

@@ -122,6 +122,11 @@ describe('a program started by itself', () => {
       /PORT and METRICS_PORT are both \d+: set one of them/,
     ],
     [
+      'one port for lanes, too',
+      () => ({ LANE_ADDRESS: `127.0.0.1:${good['PORT']}` }),
+      /PORT and LANE_ADDRESS are both \d+: set one of them/,
+    ],
+    [
       'a port for metrics in use',
       () => ({ METRICS_PORT: String(takenPort) }),
       /port \d+ of METRICS_PORT is in use by another program: .*set METRICS_PORT/,

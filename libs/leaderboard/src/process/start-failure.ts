@@ -34,11 +34,11 @@ function remedyOf(error: unknown, environment: Environment | null): string | nul
 }
 
 function remedyOfPort({ code, port }: ListenFailure, environment: Environment): string | null {
-  const { METRICS_PORT, PORT, LANE_ADDRESS } = environment;
-  const setting = port === undefined ? 'PORT' : settingOf(port, { METRICS_PORT, LANE_ADDRESS });
+  const settings = settingsOf(port, environment);
+  const [setting = 'PORT'] = settings;
   switch (code) {
     case 'EADDRINUSE':
-      if (PORT === METRICS_PORT) return `PORT and METRICS_PORT are both ${port}: set one of them to another port`;
+      if (settings.length > 1) return `${settings.join(' and ')} are both ${port}: set one of them to another port`;
       return `port ${port} of ${setting} is in use by another program: end that one, or set ${setting} to another port`;
     case 'EACCES':
       return `this user may not open port ${port} of ${setting}: set ${setting} to one above 1023`;
@@ -49,9 +49,14 @@ function remedyOfPort({ code, port }: ListenFailure, environment: Environment): 
   }
 }
 
-function settingOf(port: number, { METRICS_PORT, LANE_ADDRESS }: Partial<Environment>): string {
-  if (port === METRICS_PORT) return 'METRICS_PORT';
-  return LANE_ADDRESS?.endsWith(`:${port}`) ? 'LANE_ADDRESS' : 'PORT';
+/** The settings that name this port. */
+function settingsOf(port: number | undefined, { PORT, METRICS_PORT, LANE_ADDRESS }: Environment): string[] {
+  const ports: [string, number | undefined][] = [
+    ['PORT', PORT],
+    ['METRICS_PORT', METRICS_PORT],
+    ['LANE_ADDRESS', LANE_ADDRESS === undefined ? undefined : Number(LANE_ADDRESS.split(':').at(-1))],
+  ];
+  return ports.flatMap(([name, named]) => (port !== undefined && named === port ? [name] : []));
 }
 
 const remedyOfHost = ({ HOST }: Environment): string =>

@@ -17,8 +17,8 @@ const DEAD_AFTER_MS = 15_000;
 const CLOSE_UNUSED_AFTER_MS = 5000;
 /** When a refusal that can pass does not say when. */
 const ASK_AGAIN_WITHIN_MS = 5000;
-/** A longer timer ends at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
+/** A timer of more than 2^31 - 1 ms ends at once. */
+const TIMER_MAX_MS = 1e9;
 const OPEN = 1;
 
 /** Close codes, as the service uses them. */
@@ -238,7 +238,7 @@ export class Connection {
       if (at > now()) return this.keepToken();
       tokens.get().then(
         (token) => {
-          this.token = token ?? this.token;
+          this.token = token;
           if (token !== null) this.send({ type: 'authenticate', token });
           this.keepToken();
         },

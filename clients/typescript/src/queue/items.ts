@@ -1,4 +1,4 @@
-import { clientProblem, type LadderProblem } from '../rest/problem.js';
+import { clientProblem } from '../rest/problem.js';
 import { newId, world, type Storage } from '../world.js';
 
 export const ITEMS_MAX = 1000;
@@ -28,6 +28,7 @@ export interface Items {
   /** In the order of queuing. */
   all(): [key: string, item: QueueItem][];
   readonly size: number;
+  has(key: string): boolean;
   /** Reads all, also what another tab has changed. */
   read(): Promise<void>;
   /** Stored when it resolves. @throws LadderProblem QUEUE_FULL */
@@ -37,9 +38,7 @@ export interface Items {
   remove(key: string): Promise<void>;
 }
 
-/** @param onProblem told, once, of each text that is no item: it stays where it is, and stops no other */
-export function createItems(storage: Storage, prefix: string, onProblem: (problem: LadderProblem) => void): Items {
-  const unreadable = new Set<string>();
+export function createItems(storage: Storage, prefix: string): Items {
   const known = new Map<string, { item: QueueItem; bytes: number }>();
   let lastNumber = 0;
   let turn: Promise<unknown> = Promise.resolve();
@@ -49,9 +48,7 @@ export function createItems(storage: Storage, prefix: string, onProblem: (proble
     return result;
   };
   const keep = (key: string, text: string): void => {
-    const item = JSON.parse(text) as QueueItem | null;
-    if (!item?.submissionId) throw new TypeError('It has no submissionId');
-    known.set(key, { item, bytes: bytesOf(text) });
+    known.set(key, { item: JSON.parse(text) as QueueItem, bytes: bytesOf(text) });
     lastNumber = Math.max(lastNumber, Number(key.slice(prefix.length).split('.')[0]));
   };
   const write = async (key: string, item: QueueItem): Promise<void> => {
@@ -64,12 +61,10 @@ export function createItems(storage: Storage, prefix: string, onProblem: (proble
     for (const key of known.keys()) if (!stored.has(key)) known.delete(key);
     for (const key of stored) {
       const text = known.has(key) && !isWhole ? null : await storage.get(key);
-      if (text == null) continue;
       try {
-        keep(key, text);
-      } catch (cause) {
-        if (!unreadable.has(key)) onProblem(clientProblem('UNREADABLE', `${key} is no score of the queue`, 0, cause));
-        unreadable.add(key);
+        if (text != null) keep(key, text);
+      } catch {
+        // A text that is no item stays where it is, and stops no other.
       }
     }
   };
@@ -78,6 +73,7 @@ export function createItems(storage: Storage, prefix: string, onProblem: (proble
     get size() {
       return known.size;
     },
+    has: (key) => known.has(key),
     read: () => inTurn(() => look(true)),
     add: (item) =>
       inTurn(async () => {

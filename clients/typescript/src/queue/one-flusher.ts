@@ -23,7 +23,7 @@ export function createOneFlusher(storage: Storage, key: string, clock: Clock): O
   const locks = world.indexedDB ? world.navigator?.locks : undefined;
   const renew = (): Promise<void> => storage.set(key, JSON.stringify({ owner, until: clock.now() + LEASE_MS }));
   const heldByOthersMs = async (): Promise<number> => {
-    const lease = leaseOf(await storage.get(key));
+    const lease = JSON.parse((await storage.get(key)) ?? '{}') as { owner?: string; until?: number };
     // A clock that was set back makes no lease longer.
     return lease.owner === owner ? 0 : Math.min(LEASE_MS, (lease.until ?? 0) - clock.now());
   };
@@ -48,18 +48,4 @@ export function createOneFlusher(storage: Storage, key: string, clock: Clock): O
       return null;
     },
   };
-}
-
-interface Lease {
-  owner?: string;
-  until?: number;
-}
-
-/** A text that is no lease is nobody's. */
-function leaseOf(text: string | null | undefined): Lease {
-  try {
-    return JSON.parse(text ?? '{}') as Lease;
-  } catch {
-    return {};
-  }
 }

@@ -49,7 +49,7 @@ export interface QueueOptions {
 export function createQueue(options: QueueOptions): Queue & { close(): void } {
   const { core, storage, onProblem } = options;
   const { clock, random } = core;
-  const items = createItems(storage, `laddercast ${options.name} item `, onProblem);
+  const items = createItems(storage, `laddercast ${options.name} item `);
   const flusher = createOneFlusher(storage, `laddercast ${options.name} flusher`, clock);
   const listeners = new Set<(settled: Settled) => void>();
   let isClosed = false;

@@ -117,11 +117,10 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
     metAt = -Infinity;
     // Nothing of it was stored: what was never sent before still was not.
     const isSurelyNot = status >= 400 && status < 500 && status !== 408;
-    const stored = new Set(items.all().map(([key]) => key));
     const kept = sent
       .map(([key, item], at): Kept => [key, isSurelyNot ? { ...item, firstSentAt: before[at]![1].firstSentAt } : item])
       // Some may have ended before the storage failed.
-      .filter(([key]) => stored.has(key));
+      .filter(([key]) => items.has(key));
     if (status === 400 || status === 413 || status === 422) {
       if (kept.length === 1) {
         await settle(kept[0]!, { outcome: 'refused', problem });

@@ -2,8 +2,7 @@ import { RETRIABLE, type ErrorCode } from '../generated/errors.js';
 
 /**
  * What the client itself can say, beside the codes of the service: `UNREACHABLE` no answer came (no network, or the time
- * was over), `UNREADABLE` an answer that is not the service's (a proxy, a sign-in page of a network), or a text in the storage
- * that is no score of the queue, `QUEUE_FULL`,
+ * was over), `UNREADABLE` an answer that is not the service's (a proxy, a sign-in page of a network), `QUEUE_FULL`,
  * and `unauthorized`: the token was refused twice, and the live connection has stopped.
  */
 export type ClientCode = 'UNREACHABLE' | 'UNREADABLE' | 'QUEUE_FULL' | 'unauthorized';

@@ -147,7 +147,7 @@ describe('POST /v1/admin/boards/{board}/restate', () => {
       expectProblem(await admin.post(`/v1/admin/boards/${board}/restate${query}`, {}), code);
     await problem('VALIDATION_FAILED', 'refused', '');
     await problem('VALIDATION_FAILED', 'refused', '?window=');
-    await problem('VALIDATION_FAILED', 'refused', `?window=${'x'.repeat(65)}`);
+    await problem('VALIDATION_FAILED', 'refused', `?window=${'x'.repeat(72)}`);
     await problem('VALIDATION_FAILED', 'refused', `?window=${WINDOW}&reason=x`);
     await problem('BOARD_NOT_FOUND', 'none', `?window=${WINDOW}`);
     await problem('WINDOW_NOT_FOUND', 'refused', '?window=season:s2');

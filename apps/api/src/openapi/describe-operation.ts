@@ -130,7 +130,7 @@ const PATH_PARAMETERS: Record<string, Part> = {
   },
   flag: {
     description: 'The id of a flag.',
-    schema: { type: 'string', minLength: 1 },
+    schema: OPAQUE_ID_SCHEMA,
     example: 'x0T5Zk3mJrYw1vQeUo8b2A',
   },
   key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },

@@ -145,9 +145,11 @@ describe('a socket that keeps the rules to do harm', () => {
     const client = await RawWebSocket.connect(url);
     client.send(...Array.from({ length: 1500 }, (_, i) => frameOf(OPCODE.TEXT, subscribe(`${i}`))));
     await expect.poll(() => client.closeCode, SETTLED).toBe(1008);
-    const codes = client.texts.map((text) => (JSON.parse(text) as { problem?: { code: string } }).problem?.code);
+    const frames = client.texts.map((text) => JSON.parse(text) as { type: string; problem?: { code: string } });
+    const codes = frames.map(({ problem }) => problem?.code);
     expect(new Set(codes)).toEqual(new Set([undefined, 'SUBSCRIPTION_LIMIT', 'TOO_MANY_MESSAGES']));
-    expect(codes.filter((code) => code === undefined).length).toBeLessThanOrEqual(50);
+    // A ping may come between them.
+    expect(frames.filter(({ type }) => type === 'snapshot').length).toBeLessThanOrEqual(50);
     client.socket.destroy();
     await othersAreServed();
   });

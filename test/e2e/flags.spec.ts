@@ -168,7 +168,9 @@ describe('flags over REST', () => {
     const { flagId } = (await page('?board=checked')).flags[0]!;
     const decided = await moderator.post(`/v1/admin/flags/${flagId}`, { decision: 'dismiss', reason: 'fine' });
     expect(decided.body).toMatchObject({ state: 'decided', decision: 'dismiss' });
-    expect((await moderator.get('/v1/boards/checked/players/ada')).body).toMatchObject({ entry: { verified: false } });
+    await expect
+      .poll(async () => (await moderator.get('/v1/boards/checked/players/ada')).body as unknown)
+      .toMatchObject({ entry: { verified: false } });
   });
 
   it('go on being dismissed, and ban, where their board stops to keep runs', async () => {

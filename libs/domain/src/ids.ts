@@ -30,7 +30,7 @@ export function faultOfOpaqueId(id: string): string | null {
 
 /** The longest board, pool, circle, patch or season id, in characters. */
 export const NAMED_ID_LENGTH_MAX = 64;
-export const NAMED_ID_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
+export const NAMED_ID_PATTERN = `^[a-z0-9][a-z0-9._-]{0,${NAMED_ID_LENGTH_MAX - 1}}$`;
 
 const NAMED_ID = new RegExp(NAMED_ID_PATTERN);
 

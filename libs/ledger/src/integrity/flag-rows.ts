@@ -169,14 +169,24 @@ export async function decideFlagOfHeld(transaction: SqlRunner, decided: HeldRunD
   return rows.map(({ flagId }) => flagId);
 }
 
-/** A run that waits for a moderator. */
-export type RunHeld = FlaggedRun & Pick<Suspect, 'boardUid'> & { score: number | null; columns: readonly number[] };
+/** What the flag of a run that waits for a moderator says: its rule is the check that holds it, or `held`: the board does. */
+export interface FlaggedHold extends FlaggedRun, Pick<Suspect, 'rule' | 'boardUid'> {
+  why: string;
+  score: number | null;
+  columns: readonly number[];
+}
 
-/** As its flag says it. @param rule the name of the check that holds it; `held`: the board does */
-export const suspectOfHeld = (
-  { boardUid, playerId, position, submissionId, score, columns }: RunHeld,
-  { rule, why }: { rule: string; why: string },
-): Suspect => ({
+/** A run that waits for a moderator, as its flag says it. */
+export const suspectOfHeld = ({
+  rule,
+  why,
+  boardUid,
+  playerId,
+  position,
+  submissionId,
+  score,
+  columns,
+}: FlaggedHold): Suspect => ({
   ...{ rule, severity: 'medium', boardUid, playerId, subject: playerId, key: String(position) },
   summary: why,
   details: { score, columns },
@@ -191,10 +201,9 @@ const REOPEN_HELD = prepared(`
 /**
  * Has a run that waits again be among the open flags, in the transaction of the act on it, which holds its lane and writes the
  * audit record: by the flag that held it before, or, where it had none, by one of its own.
- * @param why the board holds it
  */
-export async function flagHeldAgain(transaction: SqlRunner, lane: number, run: RunHeld, why: string): Promise<void> {
+export async function flagHeldAgain(transaction: SqlRunner, lane: number, run: FlaggedHold): Promise<void> {
   const reopened = await transaction.query(REOPEN_HELD, [run.boardUid, run.playerId, run.position]);
   if (reopened.length > 0) return;
-  await insertFlags(transaction, lane, [suspectOfHeld(run, { rule: 'held', why })], true);
+  await insertFlags(transaction, lane, [suspectOfHeld(run)], true);
 }

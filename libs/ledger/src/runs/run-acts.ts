@@ -237,7 +237,7 @@ export class RunActs {
     const waits = ({ held, voided }: RunFlags): boolean => held && !voided;
     if (waits(run) || !waits(after)) return;
     const why = reasonToHold(definition, run.score!, false) ?? 'The run was held when it came.';
-    await flagHeldAgain(transaction, this.lanes.of(run.playerId), { ...run, boardUid: uid }, why);
+    await flagHeldAgain(transaction, this.lanes.of(run.playerId), { ...run, rule: 'held', why, boardUid: uid });
   }
 
   /** @throws RUN_NOT_FOUND, RUN_GONE */

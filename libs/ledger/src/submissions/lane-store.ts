@@ -39,12 +39,7 @@ export class LaneStore {
       storeRuns(connection, nowMs, fold.newRuns),
       tellRuns(connection, lane, nowMs, fold.newRuns),
       countPatchUse(connection, lane, fold.patchUses),
-      insertFlags(
-        connection,
-        lane,
-        fold.heldRuns.map((run) => suspectOfHeld(run, run)),
-        true,
-      ),
+      insertFlags(connection, lane, fold.heldRuns.map(suspectOfHeld), true),
       ...fold.audits.map((audit) => recordAudit(connection, audit)),
       ...this.hours(fold),
       ...this.frozen(fold),

@@ -5,9 +5,8 @@ import { stripVTControlCharacters } from 'node:util';
 /** More files than these did not fail by chance. */
 const lookedAtAgainMax = 10;
 const failuresNamedMax = 20;
-/** What runs processes or asks servers, and may have been given no time; its chances are no seed's. */
-const ofProcesses =
-  /^(tools|test\/(browser|client|e2e|faults|integration|operation|property\/storm))\/(?!schemathesis)/;
+/** What runs processes or asks servers, and may have been given no time; its seeds are the same in both looks. */
+const ofProcesses = /^(tools|test\/(browser|client|e2e|faults|integration|operation|property))\/(?!schemathesis)/;
 
 /** Where errors outside of all tests are written, which the report leaves out; see `errors-reporter.mjs`. */
 export const errorsFileOf = (reportFile) => `${reportFile}.errors`;

@@ -126,7 +126,7 @@ describe('another look at failed files', () => {
       'test/integration/a/b.spec.ts': { d: 'failed' },
     };
     expect(worthAnotherLook(reportOf('start.json', start), folder)).toHaveLength(3);
-    const others = ['libs/x.spec.ts', 'test/property/ranks.spec.ts', 'test/e2e/schemathesis.spec.ts'];
+    const others = ['libs/x.spec.ts', 'test/architecture/sizes.spec.ts', 'test/e2e/schemathesis.spec.ts'];
     for (const other of others) {
       expect(worthAnotherLook(reportOf('two.json', { ...flaky, [other]: { c: 'failed' } }), folder)).toEqual([]);
     }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findChromium } from './browser.mjs';
@@ -37,7 +38,7 @@ const help = `Runs the tests, on services that it starts for them and stops agai
 
 A run of all tests, and each in CI, looks once more, alone, at up to ten failed files of those that run
 processes or ask servers (tools, test/{browser,client,e2e,faults,integration,operation} and
-test/property/storm), and names the tests that passed then: what fails twice has failed. What else is given
+test/property), with the same chances, and names the tests that passed then: what fails twice has failed. What else is given
 goes to vitest. DATABASE_URL and REDIS_URL are used where they are set. REQUIRE_KAFKA=1, REQUIRE_BROWSER=1
 and REQUIRE_SCHEMATHESIS=1 make a failure of what is left out otherwise. SEED=… repeats chances, SCHEMATHESIS_EXAMPLES=… and FUZZ_RUNS=… try more of them.`;
 
@@ -56,6 +57,8 @@ const workers = 3;
  * waited for a disk. What the service sets for itself, such as `synchronous_commit`, stays as it is.
  */
 const quickPostgres = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' };
+/** What random tests begin with, unless SEED says. */
+const runSeed = randomInt(2 ** 31);
 const reportFile = join(dataDir, 'report.json');
 const againFile = join(dataDir, 'report-again.json');
 let running = null;
@@ -203,6 +206,7 @@ async function runVitest(given, args, report) {
       NODE_ENV: 'test',
       NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
       TEST_MODULE_CACHE: join(dataDir, 'modules'),
+      TEST_RUN_SEED: String(runSeed),
       ERRORS_FILE: errorsFileOf(report),
     },
     signals: [

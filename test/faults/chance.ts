@@ -1,5 +1,4 @@
-import { randomInt } from 'node:crypto';
-import { Dice } from '@laddercast/testing';
+import { Dice, seedOfRun } from '@laddercast/testing';
 
 /** Dice of a scenario; their seed is printed, and FAULTS_SEED repeats a run. */
 export class Chance extends Dice {
@@ -10,7 +9,7 @@ export class Chance extends Dice {
   /** A new one for a scenario, with a word of its seed. */
   static of(scenario: string): Chance {
     const given = Number(process.env.FAULTS_SEED);
-    const seed = Number.isInteger(given) && given > 0 ? given : randomInt(1, 1_000_000_000);
+    const seed = Number.isInteger(given) && given > 0 ? given : seedOfRun();
     process.stderr.write(`${scenario}: FAULTS_SEED=${seed}\n`);
     return new Chance(seed);
   }

@@ -62,7 +62,11 @@ describe('a master that sentinels name', () => {
     const { to } = await watched.failOver();
     // Also where it has not been written to yet.
     await expect.poll(() => projection.total(list).catch(() => null), { timeout: 30_000 }).toMatchObject({ total: 1 });
-    expect((await redis.nodeStates()).map(({ node }) => node)).toEqual([`127.0.0.1:${to.port}`]);
+    expect(to.port).not.toBe(before.port);
+    // Sentinels that were given no time may have made a third one since.
+    const isAtMaster = async (): Promise<boolean> =>
+      (await redis.nodeStates())[0]?.node === `127.0.0.1:${(await watched.master()).port}`;
+    await expect.poll(isAtMaster).toBe(true);
     expect(projection.session()).not.toBe(session);
     expect(await projection.readMark(0)).toBe(1);
     await expect(projection.advanceMark(0, 0, 2, session)).rejects.toMatchObject(unavailable);

@@ -9,6 +9,7 @@ import type {
 } from '@laddercast/projections';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { seedOfRun } from '../oracle/dice.js';
 import { anyPlayerId, anyValues, sortKeyOf, type RankChange } from '../oracle/rank-history.js';
 import { applyAll } from './rank-projection-conformance.js';
 import { anyRankScenario, expectedRows, oracleOf, playersOf, type RankScenario } from './rank-readings-conformance.js';
@@ -82,9 +83,10 @@ const anyMoving = (): fc.Arbitrary<MovingScenario> =>
 
 /**
  * Declares the tests that all {@link Checkpoints} must pass: random histories that go on while the list is read as of
- * some moment in them, each reading compared with an oracle of that moment. A failure prints fast-check's seed and path.
+ * some moment in them, each reading compared with an oracle of that moment. A failure prints fast-check's seed and path; `SEED=…` repeats.
  */
 export function checkpointsConformance(options: CheckpointsConformanceOptions): void {
+  const seed = seedOfRun();
   const { checkpoints, projection, runs } = options;
   let windowUid = options.firstWindowUid;
 
@@ -124,7 +126,7 @@ export function checkpointsConformance(options: CheckpointsConformanceOptions): 
           expect((await checkpoints().page(list, opened, beyond, limit, 'ordinal')).entries).toEqual([]);
         }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 
   it('shows every place in the middle of a page', () =>
@@ -148,7 +150,7 @@ export function checkpointsConformance(options: CheckpointsConformanceOptions): 
           }
         }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 
   it('finds the entry that each player had', () =>
@@ -162,7 +164,7 @@ export function checkpointsConformance(options: CheckpointsConformanceOptions): 
           }
         }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 
   it('shows several moments side by side, page by page, while the list goes on changing', () =>
@@ -193,7 +195,7 @@ export function checkpointsConformance(options: CheckpointsConformanceOptions): 
           await projection().drop(list);
         },
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 }
 

@@ -13,6 +13,7 @@ import { FIRST_GENERATION, RecoveryRun } from '@laddercast/projections';
 import type { RankList, RankProjection } from '@laddercast/projections';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { seedOfRun } from '../oracle/dice.js';
 import { anyPlayerId, anyValues, projectedChange, sortKeyOf, type RankChange } from '../oracle/rank-history.js';
 import {
   anyRankScenario,
@@ -41,13 +42,14 @@ const holderOf = ({ boundaries, shards }: RankList, key: SortKey, playerId: stri
 
 /**
  * Declares the tests that every {@link RankProjection} must pass: random histories, each read compared with an oracle.
- * A failure prints fast-check's seed and path.
+ * A failure prints fast-check's seed and path; `SEED=…` repeats.
  */
 export function rankProjectionConformance({
   projection,
   runs,
   firstWindowUid = 1,
 }: RankProjectionConformanceOptions): void {
+  const seed = seedOfRun();
   let windowUid = firstWindowUid;
   const listOf = (ordering: BoardOrdering, shards: number, scope = GLOBAL_SCOPE): RankList => ({
     boardUid: 1,
@@ -87,7 +89,7 @@ export function rankProjectionConformance({
             });
           },
         ),
-        { numRuns: runs },
+        { numRuns: runs, seed },
       ));
 
     it('keeps the version of an entry and of its removal', () =>
@@ -99,7 +101,7 @@ export function rankProjectionConformance({
             }
           }),
         ),
-        { numRuns: runs },
+        { numRuns: runs, seed },
       ));
   });
 
@@ -129,7 +131,7 @@ export function rankProjectionConformance({
             }
           }),
         ),
-        { numRuns: runs },
+        { numRuns: runs, seed },
       ));
 
     it('gives the sort key of each player in the order asked, null where there is no entry', () =>
@@ -148,7 +150,7 @@ export function rankProjectionConformance({
             );
           }),
         ),
-        { numRuns: runs },
+        { numRuns: runs, seed },
       ));
 
     it('gives the state of each player with the rank of that very state', () =>
@@ -166,7 +168,7 @@ export function rankProjectionConformance({
             );
           }),
         ),
-        { numRuns: runs },
+        { numRuns: runs, seed },
       ));
 
     it('says where a player would stand after and before a change', () =>
@@ -198,7 +200,7 @@ export function rankProjectionConformance({
               }
             }),
         ),
-        { numRuns: runs },
+        { numRuns: runs, seed },
       ));
   });
 

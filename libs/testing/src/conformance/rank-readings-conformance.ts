@@ -3,6 +3,7 @@ import { FIRST_GENERATION } from '@laddercast/projections';
 import type { ProjectedEntry, RankList, RankReadings } from '@laddercast/projections';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { seedOfRun } from '../oracle/dice.js';
 import {
   anyBoundaries,
   anyHistory,
@@ -73,9 +74,10 @@ const anyKind = (): fc.Arbitrary<
 
 /**
  * Declares the tests that all {@link RankReadings} must pass: random histories, each read compared with an oracle.
- * A failure prints fast-check's seed and path.
+ * A failure prints fast-check's seed and path; `SEED=…` repeats.
  */
 export function rankReadingsConformance(options: RankReadingsConformanceOptions): void {
+  const seed = seedOfRun();
   const { withScenario, runs, versionOf = (oracle, playerId) => oracle.versionOf(playerId) } = options;
   it('gives every page at every offset in every style', () =>
     fc.assert(
@@ -91,7 +93,7 @@ export function rankReadingsConformance(options: RankReadingsConformanceOptions)
           }
         }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 
   it('gives every player with rank and neighbours, and null without an entry', () =>
@@ -120,7 +122,7 @@ export function rankReadingsConformance(options: RankReadingsConformanceOptions)
             await Promise.all(players.map((playerId, at) => compare(playerId, (above + at) % 3, (below * at) % 3)));
           }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 
   it('looks players up in the order asked, with exact ranks', () =>
@@ -140,7 +142,7 @@ export function rankReadingsConformance(options: RankReadingsConformanceOptions)
           );
         }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 
   it('says in every style where a key would stand, and what stands strictly before a score', () =>
@@ -174,7 +176,7 @@ export function rankReadingsConformance(options: RankReadingsConformanceOptions)
             expect(await readings.total(list)).toMatchObject({ total });
           }),
       ),
-      { numRuns: runs },
+      { numRuns: runs, seed },
     ));
 }
 

@@ -1,5 +1,11 @@
-/** The seed of random tests: `SEED`, which repeats a run, else a new one. Put it in the name of the test. */
-export const seedOfRun = (): number => Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+/**
+ * The seed of random tests: `SEED`, which repeats a run, else that of this run of all tests (a second look at a failed file
+ * meets the same chances), else a new one. Put it in the name of the test.
+ */
+export function seedOfRun(): number {
+  const { SEED, TEST_RUN_SEED } = process.env;
+  return Number(SEED ?? TEST_RUN_SEED ?? Math.floor(Math.random() * 2 ** 31));
+}
 
 /** Random choices that a seed decides (Mulberry32). Its functions may be taken out of it. */
 export class Dice {

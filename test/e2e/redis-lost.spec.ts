@@ -74,8 +74,11 @@ describe('a Redis that is killed and comes back empty', () => {
       ['rank?score=100.5', (body: { rank: number }) => expect(body.rank).toBe(PLAYERS - 100)],
       ['percentiles?at=50&accuracy=exact', all],
     ];
+    const isRead = async ([path]: (typeof reads)[number]): Promise<boolean> =>
+      (await supertest(app.url).get(`/v1/boards/lost/${path}`)).status === 200;
+    const areAllRead = async (): Promise<boolean> => (await Promise.all(reads.map(isRead))).every(Boolean);
     // Whoever lived through the test before has scores below all of these players.
-    for (const [path] of reads) await supertest(app.url).get(`/v1/boards/lost/${path}`).expect(200);
+    await expect.poll(areAllRead).toBe(true);
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
     const frames: { type: string; total?: number }[] = [];
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(String(data)) as (typeof frames)[number]));
@@ -108,9 +111,7 @@ describe('a Redis that is killed and comes back empty', () => {
     }
     direct.disconnect();
     expect(refused).toBeGreaterThan(0);
-    const isRead = async ([path]: (typeof reads)[number]): Promise<boolean> =>
-      (await supertest(app.url).get(`/v1/boards/lost/${path}`)).status === 200;
-    await expect.poll(async () => (await Promise.all(reads.map(isRead))).every(Boolean)).toBe(true);
+    await expect.poll(areAllRead).toBe(true);
     for (const { total } of frames) if (total !== undefined) expect(total).toBeGreaterThanOrEqual(PLAYERS);
     socket.close();
   });
@@ -118,16 +119,16 @@ describe('a Redis that is killed and comes back empty', () => {
   it('has pings go on while it is away, which do not say that lists are known as of then', async () => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
     const asOfMs: number[] = [];
-    const isServed = new Promise<void>((resolve) => {
-      socket.on('message', (data: Buffer) => {
-        const frame = JSON.parse(String(data)) as { type: string; asOf: string };
-        if (frame.type === 'snapshot') resolve();
-        if (frame.type === 'ping') asOfMs.push(Date.parse(frame.asOf));
-      });
+    let snapshots = 0;
+    socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(String(data)) as { type: string; asOf: string };
+      if (frame.type === 'snapshot') snapshots += 1;
+      if (frame.type === 'ping') asOfMs.push(Date.parse(frame.asOf));
     });
     await new Promise((resolve) => socket.once('open', resolve));
+    await expect.poll(async () => (await supertest(app.url).get('/v1/boards/lost/entries')).status).toBe(200);
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', board: 'lost', channel: 'top', limit: 10 }));
-    await isServed;
+    await expect.poll(() => snapshots).toBe(1);
     await expect.poll(() => asOfMs.length, { timeout: 20_000 }).toBeGreaterThan(1);
     await redis.stop();
     const awayAtMs = Date.now();

@@ -230,6 +230,27 @@ describe('the ledger', () => {
     }
   });
 
+  it('takes the words of a pooler that lost its server for no refusal: what it was sent may be stored', async () => {
+    const board = await makeBoard({ operator: 'sum' });
+    const target = new URL(testDatabase.url);
+    const proxy = await openTcpProxy(target.hostname, Number(target.port));
+    target.port = String(proxy.port);
+    const node = new LedgerNode(target.href);
+    try {
+      await node.start();
+      for (const score of [1, 2]) await node.ledger.write(submissionOf(board, 'ada', score));
+      const cut = proxy.cutAfter('COMMIT', fatalMessage('08P01', 'server conn crashed?'));
+      const receipt = await node.ledger.write(submissionOf(board, 'ada', 4));
+      await cut;
+      expect(receipt).toMatchObject({ replayed: false });
+      const entries = await a.database.query('SELECT score FROM entries WHERE board_uid = $1', [board.uid]);
+      expect(entries).toEqual([{ score: 7 }]);
+    } finally {
+      await node.stop();
+      await proxy.close();
+    }
+  });
+
   it('keeps the lanes going while many boards are made at once', async () => {
     const board = await makeBoard({ windows: ['alltime', 'daily'] });
     let making = true;
@@ -292,3 +313,11 @@ describe('the ledger', () => {
     await proxy.close();
   });
 });
+
+/** What a pooler tells a client before it hangs up (PostgreSQL's manual, "Message Formats": ErrorResponse). */
+function fatalMessage(sqlState: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(4 + fields.length, 1);
+  return Buffer.concat([head, fields]);
+}

@@ -33,9 +33,14 @@ export function sqlStateOf(error: unknown): string | undefined {
   return driverError?.code ?? code;
 }
 
-/** Whether PostgreSQL itself refused a statement: what was sent behind it in its transaction was not done. */
-export const isServersAnswer = (error: unknown): boolean =>
-  typeof (error as { severity?: unknown } | null)?.severity === 'string';
+/**
+ * Whether PostgreSQL itself refused a statement: what was sent behind it in its transaction was not done. A pooler speaks in the
+ * same form, of a connection that is lost (class 08): what it was sent may be done.
+ */
+export function isServersAnswer(error: unknown): boolean {
+  const { severity } = (error ?? {}) as { severity?: unknown };
+  return typeof severity === 'string' && !sqlStateOf(error)?.startsWith('08');
+}
 
 /** Whether the database could not be reached or is busy, as opposed to refusing these data. */
 export function isDatabaseUnavailable(error: unknown): boolean {

@@ -19,10 +19,10 @@ export interface TcpProxy {
   /** From now on each piece of data comes so much later, and no fewer come: as by a longer way; 0: no more. */
   lag(ms: number): void;
   /**
-   * Once a client sends something that holds this text, lets it through and not the answer, and breaks that connection.
-   * Resolves when that has happened.
+   * Once a client sends something that holds this text, lets it through and not the answer, and breaks that connection, with
+   * these last words. Resolves when that has happened.
    */
-  cutAfter(text: string): Promise<void>;
+  cutAfter(text: string, lastWords?: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
   let isFrozen = false;
   let delayMs = 0;
   let lagMs = 0;
-  let fatal: { text: string; happened: () => void } | null = null;
+  let fatal: { text: string; lastWords: Buffer; happened: () => void } | null = null;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
     const service = connect(port, host);
@@ -84,12 +84,12 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
     }
     client.on('data', (chunk) => {
       if (!fatal || !chunk.includes(fatal.text)) return;
-      const { happened } = fatal;
+      const { happened, lastWords } = fatal;
       fatal = null;
       service.unpipe();
       service.pause();
       setTimeout(() => {
-        client.destroy();
+        client.end(lastWords, () => client.destroy());
         happened();
       }, UNANSWERED_MS);
     });
@@ -122,9 +122,9 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
     lag: (ms) => {
       lagMs = ms;
     },
-    cutAfter: (text) =>
+    cutAfter: (text, lastWords = Buffer.alloc(0)) =>
       new Promise((resolve) => {
-        fatal = { text, happened: resolve };
+        fatal = { text, lastWords, happened: resolve };
       }),
     thaw: () => {
       isFrozen = false;

@@ -11,6 +11,7 @@ export * from './telemetry/metrics.js';
 export * from './process/process-group.js';
 export * from './calls/rate-limiter.js';
 export * from './telemetry/process-log.js';
+export * from './telemetry/rate-limited-log.js';
 export * from './telemetry/request-id.js';
 export * from './calls/retry.js';
 export { namesSentinels, sentinelAddressOf, type SentinelAddress } from './sentinel-address.js';

@@ -11,10 +11,12 @@ import {
 import { freePort, openTcpProxy } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import { formCluster } from '../../faults/redis-nodes.js';
 import { startRedis, type RedisProcess } from '../nodes/redis-process.js';
 
 const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
 const list: RankList = { boardUid: 1, windowUid: 1, scope: 0, ordering, shards: 2, ...FIRST_GENERATION };
+const CLUSTER = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
 const undo: (() => Promise<unknown> | void)[] = [];
 
 afterEach(async () => {
@@ -27,8 +29,9 @@ async function start(options: Parameters<typeof startRedis>[0] = {}): Promise<Re
   return server;
 }
 
-function connectionTo(url: string): RedisConnection {
-  const redis = new RedisConnection({ url, connectTimeoutMs: 1000 });
+function connectionTo(url: string, said: string[] = []): RedisConnection {
+  const onRefusal = (sentence: string): void => void said.push(sentence);
+  const redis = new RedisConnection({ url, connectTimeoutMs: 1000, onRefusal });
   undo.push(() => redis.close());
   return redis;
 }
@@ -82,6 +85,101 @@ describe('a Redis that refuses', () => {
     expect(await states(redis)).toMatchObject([{ answers: true }]);
     expect(redis.refusal).toBeNull();
   });
+});
+
+describe('a Redis that is set up for something else', () => {
+  /** Told once, whatever is asked how often, and forgotten once it is put right. */
+  async function expectTold(redis: RedisConnection, said: string[], sentence: RegExp): Promise<void> {
+    const projection = new RedisRankProjection(redis);
+    for (let tries = 0; tries < 3; tries += 1) {
+      await expect(projection.openMark(tries)).rejects.toMatchObject(unavailable);
+      expect((await redis.masterStates(2000)).filter(({ answers }) => answers)).toEqual([]);
+      expect(redis.refusal).toMatch(sentence);
+      expect(redis.isUserRefused).toBe(false);
+    }
+    expect(said).toEqual([expect.stringMatching(sentence)]);
+  }
+  async function expectWell(redis: RedisConnection): Promise<void> {
+    const answers = async (): Promise<boolean[]> => (await redis.masterStates(2000)).map((state) => state.answers);
+    await eventually(async () => expect(await answers()).toContain(true));
+    await eventually(async () => expect(await answers()).not.toContain(false));
+    expect(redis.refusal).toBeNull();
+    await new RedisRankProjection(redis).openMark(0);
+  }
+  const operatorOf = (server: RedisProcess): Redis => {
+    const operator = new Redis(server.port, '127.0.0.1');
+    undo.push(() => operator.disconnect());
+    return operator;
+  };
+
+  it('is told to be a replica, until it is a master', async () => {
+    const master = await start();
+    const replica = await start({ args: ['--replicaof', '127.0.0.1', String(master.port)] });
+    const said: string[] = [];
+    const redis = connectionTo(replica.url, said);
+    await redis.connect();
+    await expectTold(redis, said, /^Redis cannot be used: REDIS_URL names a replica.*name its master \(READONLY/);
+    await operatorOf(replica).replicaof('NO', 'ONE');
+    await expectWell(redis);
+    await operatorOf(replica).replicaof('127.0.0.1', master.port);
+    await redis.masterStates(2000);
+    expect(said).toHaveLength(2);
+  });
+
+  it('is told to be a cluster that is not formed, until it is', async () => {
+    const nodes = [await start({ args: CLUSTER }), await start({ args: CLUSTER })];
+    const said: string[] = [];
+    const redis = connectionTo(nodes.map(({ url }) => url).join(','), said);
+    // The client of a cluster goes on trying, and says nothing.
+    void redis.connect().catch(() => undefined);
+    const sentence = /^Redis cannot be used: the cluster of REDIS_URL is not formed.*\(CLUSTERDOWN/;
+    await expectTold(redis, said, sentence);
+    const single = connectionTo(nodes[0]!.url, ((said.length = 0), said));
+    await single.connect();
+    await expectTold(single, said, sentence);
+    await formCluster(nodes);
+    await expectWell(redis);
+  });
+
+  it('is told to be a cluster of which nobody has some slots, where it serves the others, too', async () => {
+    const args = [...CLUSTER, '--cluster-require-full-coverage', 'no'];
+    const nodes = [await start({ args }), await start({ args })];
+    await formCluster(nodes);
+    const redis = connectionTo(nodes.map(({ url }) => url).join(','));
+    await redis.connect();
+    await expectWell(redis);
+    for (const node of nodes) await operatorOf(node).call('CLUSTER', 'DELSLOTSRANGE', 16_000, 16_383);
+    expect((await redis.masterStates(2000)).map(({ answers }) => answers)).toContain(false);
+    expect(redis.refusal).toMatch(/not all of its slots are served.*\(CLUSTERDOWN 16000 of 16384/);
+    await operatorOf(nodes[1]!).call('CLUSTER', 'ADDSLOTSRANGE', 16_000, 16_383);
+    await expectWell(redis);
+  });
+
+  it('is told to be one node of a cluster, where that alone is named', async () => {
+    const nodes = [await start({ args: CLUSTER }), await start({ args: CLUSTER })];
+    await formCluster(nodes);
+    const said: string[] = [];
+    // Whatever key is asked for, one of the two has it not.
+    for (const { url } of nodes) {
+      const redis = connectionTo(url, said);
+      await redis.connect();
+      await redis.masterStates(2000);
+    }
+    const sentence = /REDIS_URL names one node of a cluster: name several, separated by commas \(MOVED/;
+    expect(said).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it('is a master all the same, while it takes no writes for want of replicas', async () => {
+    const server = await start({ args: ['--min-replicas-to-write', '1'] });
+    const redis = connectionTo(server.url);
+    await redis.connect();
+    await expectNoMark(redis);
+    expect(await redis.masterStates(2000)).toEqual([{ slots: 'all', answers: true }]);
+    expect(redis.refusal).toBeNull();
+  });
+
+  const expectNoMark = (redis: RedisConnection): Promise<void> =>
+    expect(new RedisRankProjection(redis).openMark(0)).rejects.toMatchObject(unavailable);
 });
 
 describe('the connection to Redis', () => {

@@ -9,7 +9,7 @@ import {
   writeLogLine,
 } from '@laddercast/event-log';
 import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases, rescopeGuildBoards } from '@laddercast/ledger';
-import { retryWhile } from '@laddercast/platform';
+import { RateLimitedLog, retryWhile } from '@laddercast/platform';
 import { LaneRecoveries, RankProjection } from '@laddercast/projections';
 import { LeasedTickSlots, RankDeltaPublisher, SketchPublisher } from '@laddercast/realtime';
 import { Injectable, Logger } from '@nestjs/common';
@@ -84,8 +84,8 @@ export class ProjectorLifecycle {
   }
 
   private leased({ log, failing, ...task }: ProjectorTask): LeasedTask {
-    const logger = new Logger(log);
-    const onFailure = (error: unknown): void => logger.warn(`${failing}: ${(error as Error).message}`);
+    const failures = new RateLimitedLog(log);
+    const onFailure = (error: unknown): void => failures.warn(failing, error);
     return new LeasedTask(this.part(PostgresLeases), { ...task, onFailure });
   }
 }

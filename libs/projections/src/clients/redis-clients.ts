@@ -10,6 +10,7 @@ import {
   serverTls,
   type SentinelUser,
 } from './redis-address.js';
+import { askNode } from './redis-nodes.js';
 import { followSentinels } from './redis-sentinel-follower.js';
 
 export interface RedisConnectionOptions {
@@ -27,6 +28,8 @@ export interface RedisConnectionOptions {
   commandTimeoutMs?: number;
   /** Told of every failure of the connection itself, which goes on trying. */
   onError?: (error: Error) => void;
+  /** Told why a Redis that is there does nothing for us, as a sentence, when that is new. */
+  onRefusal?: (sentence: string) => void;
 }
 
 export const CONNECT_TIMEOUT_MS = 5000;
@@ -74,6 +77,20 @@ export class RedisClients {
     return main instanceof Cluster
       ? new Redis({ ...ends, ...nodeOptions(addresses[0]!, ends, ca), ...this.someNode(main) })
       : new Redis(addresses[0]!, { ...ends, ...serverTls(addresses[0]!, ca) });
+  }
+
+  /**
+   * Asks some node of a cluster, on a connection of its own, whether the cluster is formed.
+   * @throws when it does not answer, or refuses; CLUSTERDOWN, as Redis says it
+   */
+  async askSomeNode(main: Cluster): Promise<void> {
+    const node = this.subscriber(main).on('error', () => undefined);
+    try {
+      await node.connect();
+      await askNode(node);
+    } finally {
+      node.disconnect();
+    }
   }
 
   private ofSentinels(sentinels: SentinelAddress, tell: (error: Error) => void): Redis {

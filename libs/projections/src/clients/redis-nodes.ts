@@ -2,6 +2,8 @@ import { metrics, monotonicMs } from '@laddercast/platform';
 import type { Redis } from 'ioredis';
 import { serverOf } from './redis-address.js';
 
+const SLOTS = 16_384;
+
 /** What a master says of itself. */
 export interface RedisNodeState {
   /** Its address, host:port. */
@@ -29,6 +31,32 @@ async function readNodeState(master: Redis): Promise<RedisNodeState> {
     memoryMaxBytes: fieldOf('maxmemory'),
     seconds: (monotonicMs() - askedAtMs) / 1000,
   };
+}
+
+/** Removes nothing, and is refused all the same by a replica, and by a node of a cluster that has no such slot. */
+const WRITE_NOTHING = "return redis.call('DEL', KEYS[1])";
+/** A master that takes no writes for now is read all the same. */
+const NO_WRITES_NOW = /^(NOREPLICAS|MISCONF)\b/;
+
+/**
+ * Asks a server by a script, as all that we do there is one: who may not run one gets no further than a ping.
+ * @param key one that nobody has
+ * @throws when it does not answer, or refuses
+ */
+export async function askServer(server: Redis, key: string): Promise<void> {
+  await server.eval(WRITE_NOTHING, 1, key).catch((error: unknown) => {
+    if (!NO_WRITES_NOW.test((error as Error).message)) throw error;
+  });
+}
+
+/**
+ * Asks a node of a cluster.
+ * @throws when it does not answer, or refuses; CLUSTERDOWN, as Redis says it, where some slots are nobody's
+ */
+export async function askNode(node: Redis): Promise<void> {
+  const [info] = await Promise.all([node.cluster('INFO'), node.eval('return 1', 0)]);
+  const assigned = Number(/^cluster_slots_assigned:(\d+)/m.exec(info)?.[1] ?? SLOTS);
+  if (assigned < SLOTS) throw new Error(`CLUSTERDOWN ${assigned} of ${SLOTS} slots are assigned`);
 }
 
 const histograms = new Map<string, { observe(seconds: number): void }>();

@@ -4,7 +4,18 @@ const REFUSED =
 /** The same of the last sentinel that was asked, in the words of ioredis. */
 const REFUSED_BY_SENTINEL = /^All sentinels are unreachable\b.* Last error: (NOAUTH|WRONGPASS|NOPERM)\b/;
 
+/** Answers of a Redis that lets us in, and cannot hold the ranks as it is set up; with what to do. */
+const UNFIT: readonly [answer: RegExp, sentence: string][] = [
+  [/^(READONLY|MASTERDOWN)\b/, 'REDIS_URL names a replica, which takes no writes: name its master'],
+  [
+    /\bCLUSTERDOWN\b/,
+    'the cluster of REDIS_URL is not formed, or not all of its slots are served: see `redis-cli --cluster check`',
+  ],
+  [/^MOVED\b/, 'REDIS_URL names one node of a cluster: name several, separated by commas'],
+];
+
 const isRefusalText = (text: string): boolean => REFUSED.test(text) || REFUSED_BY_SENTINEL.test(text);
+const sentenceOfUnfit = (text: string): string | undefined => UNFIT.find(([answer]) => answer.test(text))?.[1];
 
 /** Whether Redis was there, and refused: the error itself, or its cause. */
 export const isRefusal = (error: unknown): boolean =>
@@ -17,16 +28,29 @@ export class RedisRefusal {
   /** Why, as a sentence with what to do; null where Redis refuses nothing. */
   get sentence(): string | null {
     if (this.said === null) return null;
-    if (REFUSED_BY_SENTINEL.test(this.said)) {
-      return `The sentinels of REDIS_URL refuse this process: correct REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD (${this.said})`;
-    }
-    return `Redis refuses this process: correct the user and the password of REDIS_URL, or what Redis lets that user do (${this.said})`;
+    return `${this.kind} (${this.said})`;
+  }
+
+  /** The same without what Redis said, which differs from time to time. */
+  get kind(): string | null {
+    if (this.said === null) return null;
+    const unfit = sentenceOfUnfit(this.said);
+    if (unfit !== undefined) return `Redis cannot be used: ${unfit}`;
+    return REFUSED_BY_SENTINEL.test(this.said)
+      ? 'The sentinels of REDIS_URL refuse this process: correct REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD'
+      : 'Redis refuses this process: correct the user and the password of REDIS_URL, or what Redis lets that user do';
+  }
+
+  /** Whether it refuses who we are, which does not pass by itself. */
+  get isOfUser(): boolean {
+    return this.said !== null && isRefusalText(this.said);
   }
 
   /** Looks whether an error is a refusal; of a cluster's, the last of its nodes counts. */
   note(error: unknown): void {
     const { message = '', lastNodeError } = error as { message?: string; lastNodeError?: { message: string } };
-    this.said = [message, lastNodeError?.message ?? ''].find(isRefusalText) ?? this.said;
+    const refuses = (text: string): boolean => isRefusalText(text) || sentenceOfUnfit(text) !== undefined;
+    this.said = [message, lastNodeError?.message ?? ''].find(refuses) ?? this.said;
   }
 
   forget(): void {

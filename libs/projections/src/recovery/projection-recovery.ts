@@ -9,7 +9,7 @@ import {
   PostgresDatabase,
   type SqlRunner,
 } from '@laddercast/ledger';
-import { metrics, retryWhile, sleep } from '@laddercast/platform';
+import { metrics, RateLimitedLog, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
@@ -57,6 +57,7 @@ const RETRY = { firstMs: 100, maxMs: 5000 };
 @Injectable()
 export class ProjectionRecovery {
   private readonly log = new Logger('recovery');
+  private readonly failures = new RateLimitedLog('recovery');
   private readonly sentOf = new Map<number, number>();
   /** Told what is being done, a step at a time. */
   onProgress: (progress: RecoveryProgress) => void = () => undefined;
@@ -80,7 +81,7 @@ export class ProjectionRecovery {
       const woken = new AbortController();
       const stopListening = wake(() => woken.abort());
       await this.check(lane, signal).catch((error: unknown) =>
-        this.log.warn(`Lane ${lane} cannot be recovered yet: ${(error as Error).message}`),
+        this.failures.warn('A lane cannot be recovered yet', error, { lane }),
       );
       await sleep(INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
       stopListening();

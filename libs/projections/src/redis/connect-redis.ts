@@ -26,6 +26,9 @@ export async function connectRedis(environment: Environment, database: PostgresD
       log.warn(`Redis: ${error.message}`);
       said = error.message;
     },
+    onRefusal: (sentence) => {
+      if (!isStarting) log.warn(sentence);
+    },
   });
   const connecting = redis.connect().then(
     () => (said = ''),
@@ -35,9 +38,13 @@ export async function connectRedis(environment: Environment, database: PostgresD
   // A Redis that is away holds nobody up: submissions go on, and it is tried again. One that refuses us never will be there.
   await Promise.race([connecting, sleep(REDIS_WORD_WITHIN_MS)]);
   await redis.masterStates(REDIS_WORD_WITHIN_MS);
-  const fault = (await looking) ?? redis.refusal;
+  const fault = (await looking) ?? (redis.isUserRefused ? redis.refusal : null);
   isStarting = false;
-  if (fault === null) return redis;
+  if (fault === null) {
+    // It may be a matter of time, as in a fail-over: submissions go on meanwhile.
+    if (redis.refusal !== null) log.warn(redis.refusal);
+    return redis;
+  }
   await redis.close();
   await database.close();
   throw new Error(fault);

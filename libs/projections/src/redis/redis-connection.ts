@@ -5,7 +5,7 @@ import { serverOf } from '../clients/redis-address.js';
 import { CONNECT_TIMEOUT_MS, RedisClients, type RedisConnectionOptions } from '../clients/redis-clients.js';
 import { slotOf } from './redis-keys.js';
 import { RedisRefusal } from '../clients/redis-refusal.js';
-import { noteCall, readNodeStates, type RedisNodeState } from '../clients/redis-nodes.js';
+import { askNode, askServer, noteCall, readNodeStates, type RedisNodeState } from '../clients/redis-nodes.js';
 import type { ScriptCall } from './redis-scripts.js';
 import { slotsByOwner } from '../clients/redis-slots.js';
 
@@ -42,6 +42,7 @@ export class RedisConnection {
   private sessionNumber = 0;
   private masterSignature = '';
   private readonly refused = new RedisRefusal();
+  private toldRefusal: string | null = null;
 
   readonly namespace: string;
 
@@ -92,6 +93,11 @@ export class RedisConnection {
     return this.refused.sentence;
   }
 
+  /** Whether {@link refusal} is of our user or password: then no wait helps. */
+  get isUserRefused(): boolean {
+    return this.refused.isOfUser;
+  }
+
   /** Whether every master answers now. */
   async answers(): Promise<boolean> {
     const pongs = await Promise.allSettled(this.masterClients().map((node) => node.ping()));
@@ -109,31 +115,40 @@ export class RedisConnection {
    */
   async masterStates(ms: number): Promise<{ slots: string; answers: boolean }[]> {
     const states = await this.askMasters(ms);
-    if (states.length > 0 && states.every(({ answers }) => answers)) this.refused.forget();
+    if (states.length > 0 && states.every(({ answers }) => answers)) {
+      this.refused.forget();
+      this.toldRefusal = null;
+    }
     return states;
   }
 
   private async askMasters(ms: number): Promise<{ slots: string; answers: boolean }[]> {
-    const ask = async (node: Redis): Promise<boolean> => {
-      // A script, as all that we do there: who may not run one gets no further than a ping.
-      const answered = node.eval('return 1', 0).then(
-        () => this.isReady,
-        (error: unknown) => {
-          this.refused.note(error);
-          return false;
-        },
-      );
-      return Promise.race([answered, sleep(ms).then(() => false)]);
-    };
-    if (!(this.client instanceof Cluster)) return [{ slots: 'all', answers: await ask(this.client) }];
-    const nodes = new Map(this.client.nodes('all').map((node) => [`${node.options.host}:${node.options.port}`, node]));
-    const owned = slotsByOwner(this.client.slots);
+    const { client } = this;
+    if (!(client instanceof Cluster)) {
+      return [{ slots: 'all', answers: await this.heard(askServer(client, `${this.namespace}asked`), ms) }];
+    }
+    // Its client says nothing of one that is not formed, and tries again.
+    if (!this.isReady) await this.heard(this.clients.askSomeNode(client), ms);
+    const nodes = new Map(client.nodes('all').map((node) => [`${node.options.host}:${node.options.port}`, node]));
+    const owned = slotsByOwner(client.slots);
     return Promise.all(
       [...owned].map(async ([owner, slots]) => {
         const node = nodes.get(owner);
-        return { slots, answers: node !== undefined && (await ask(node)) };
+        return { slots, answers: node !== undefined && (await this.heard(askNode(node), ms)) };
       }),
     );
+  }
+
+  /** Whether an answer came within `ms`; a refusal is remembered. */
+  private heard(asking: Promise<unknown>, ms: number): Promise<boolean> {
+    const answered = asking.then(
+      () => this.isReady,
+      (error: unknown) => {
+        this.note(error);
+        return false;
+      },
+    );
+    return Promise.race([answered, sleep(ms).then(() => false)]);
   }
 
   /**
@@ -279,6 +294,15 @@ export class RedisConnection {
     return this.client as unknown as Scripting;
   }
 
+  /** Each kind of refusal is told once, until Redis is found to be well. */
+  private note(error: unknown): void {
+    this.refused.note(error);
+    const { kind } = this.refused;
+    if (kind === null || kind === this.toldRefusal) return;
+    this.toldRefusal = kind;
+    this.options.onRefusal?.(this.refusal!);
+  }
+
   private masters(): Set<string> {
     const owners = new Set<string>();
     if (this.client instanceof Cluster) for (const nodes of this.client.slots) if (nodes?.[0]) owners.add(nodes[0]);
@@ -321,7 +345,7 @@ export class RedisConnection {
       return new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 }, { cause: error });
     }
     metrics.redisFailures.inc();
-    this.refused.note(error);
+    this.note(error);
     const refusedForGood = error instanceof Error && error.name === 'ReplyError' && !NOT_NOW.test(message);
     if (refusedForGood) return new Error(`Redis refused a command: ${message}`, { cause: error });
     const isRefused = this.refusal !== null;

@@ -1,8 +1,7 @@
 import { LadderError } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
+import { nowMs, RateLimitedLog } from '@laddercast/platform';
 import type { ResolvedList } from '@laddercast/queries';
 import type { LiveSubscription } from '../connection/live-subscription.js';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import type { WatchBudget } from './watch-budget.js';
 import { WatchedChannel, type RowsReading, type StyledWatch } from './watched-channel.js';
 

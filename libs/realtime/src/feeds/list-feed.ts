@@ -1,6 +1,6 @@
 import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
 import type { LedgerClock } from '@laddercast/ledger';
-import { isTracing, nowMs, startSpan } from '@laddercast/platform';
+import { isTracing, nowMs, RateLimitedLog, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import { advanceSnapshot, type ResolvedList } from '@laddercast/queries';
 import { beforeLoss } from '../channels/before-loss.js';
@@ -8,7 +8,6 @@ import type { Viewed } from '../channels/channel-kind.js';
 import { CHANNELS } from '../channels/channel-table.js';
 import { readableUntilMs } from '../publishing/readable-until.js';
 import type { LiveSubscription } from '../connection/live-subscription.js';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 import { refOf, type SnapshotTick } from '../publishing/snapshot-tick.js';
 import { FacedTopRows } from '../channels/faced-top-rows.js';

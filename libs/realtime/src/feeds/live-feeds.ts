@@ -1,9 +1,8 @@
 import type { WindowCatalog } from '@laddercast/ledger';
-import { nowMs } from '@laddercast/platform';
+import { nowMs, RateLimitedLog } from '@laddercast/platform';
 import { nameOfRef } from '@laddercast/projections';
 import { isUnused, type ResolvedList } from '@laddercast/queries';
 import { ListFeed, type FeedSources } from './list-feed.js';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import { refOf } from '../publishing/snapshot-tick.js';
 
 /** Also the longest that a list goes without ticks after Redis lost its marks. */

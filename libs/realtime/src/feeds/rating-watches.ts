@@ -9,7 +9,7 @@ import {
   type Pool,
   type WatchedChange,
 } from '@laddercast/ledger';
-import { CoalescedCall } from '@laddercast/platform';
+import { CoalescedCall, RateLimitedLog } from '@laddercast/platform';
 import type { Announcement } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import { gameFrame, GAMES_TOLD_MAX, RatingWatch, type RatingSubscription } from '../channels/rating-channel.js';
@@ -17,7 +17,6 @@ import { WatchBudget } from '../channels/watch-budget.js';
 import { LiveOptions } from '../live-options.js';
 import type { Sight } from '../protocol/client-messages.js';
 import { asLadderError } from '../protocol/problems.js';
-import { RateLimitedLog } from '../rate-limited-log.js';
 
 /** The most watches that one statement reads. */
 const READ_AT_ONCE = 500;

@@ -1,6 +1,6 @@
 import { assertMayRead, Authenticator, type Identity } from '@laddercast/identity';
 import { isBanned, LadderError, NEVER_USED_SCOPE, type Board } from '@laddercast/domain';
-import { monotonicMs, nowMs } from '@laddercast/platform';
+import { monotonicMs, nowMs, RateLimitedLog } from '@laddercast/platform';
 import {
   EntryDetails,
   faultOfStyle,
@@ -21,7 +21,6 @@ import type { LiveSocket } from '../connection/live-socket.js';
 import { LiveStats } from '../live-stats.js';
 import { LiveSubscription, type AnySubscription, type SubscriptionEvents } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import { refOf } from '../publishing/snapshot-tick.js';
 import { namesInUse, namesOfRequest } from './names-in-use.js';
 import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';

@@ -1,6 +1,6 @@
+import { RateLimitedLog } from '@laddercast/platform';
 import { LadderError } from '@laddercast/domain';
 import { isDatabaseUnavailable } from '@laddercast/ledger';
-import { RateLimitedLog } from '../rate-limited-log.js';
 
 const log = new RateLimitedLog('Live');
 

@@ -1,7 +1,6 @@
 import { type Lease, PostgresLeases } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { monotonicMs, RateLimitedLog, sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import { TICK_SLOTS, TickSlots } from './tick-slots.js';
 
 const TTL_MS = 5000;

@@ -1,10 +1,9 @@
 import { GUILDS_SCOPE, LadderError } from '@laddercast/domain';
-import { metrics, monotonicMs, nowMs, sleep } from '@laddercast/platform';
+import { metrics, monotonicMs, nowMs, RateLimitedLog, sleep } from '@laddercast/platform';
 import { nameOfRef, type Announcement, Announcements, type ListRef, SnapshotStore } from '@laddercast/projections';
 import { ListResolver, type ResolvedList } from '@laddercast/queries';
 import { Injectable } from '@nestjs/common';
 import { readableUntilMs } from './readable-until.js';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import { RenamedPlayers, type Renamed } from './renamed-players.js';
 import { SnapshotTick, type TickedSnapshot } from './snapshot-tick.js';
 import { slotOf, TickSlots } from './tick-slots.js';

@@ -1,8 +1,7 @@
-import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
+import { monotonicMs, nowMs, RateLimitedLog, sleep } from '@laddercast/platform';
 import { nameOfRef, SketchBuilder, SketchStore, type ListRef, type SketchStamp } from '@laddercast/projections';
 import { ListResolver } from '@laddercast/queries';
 import { Injectable } from '@nestjs/common';
-import { RateLimitedLog } from '../rate-limited-log.js';
 import { slotOf, TickSlots } from './tick-slots.js';
 
 /** The most lists that are sketched; for others each process that estimates makes its own sketch every few seconds. */

@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
-import { monotonicMs } from '@laddercast/platform';
 import { LRUCache } from 'lru-cache';
+import { monotonicMs } from '../clock.js';
 
 const EVERY_MS = 10_000;
 const KINDS_MAX = 100;
 
 /**
- * A log for failures that may come with every tick: each kind is written at most once in ten seconds, with their
+ * A log for failures that may come with every try: each kind is written at most once in ten seconds, with their
  * number.
  */
 export class RateLimitedLog {

@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer as createWebServer } from 'node:http';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PostgresDatabase } from '@laddercast/ledger';
@@ -21,6 +22,7 @@ let redis: RedisProcess;
 let locked: RedisProcess;
 let taken: Server;
 let takenPort: number;
+let web: Server;
 let good: Settings;
 
 beforeAll(async () => {
@@ -30,6 +32,8 @@ beforeAll(async () => {
   takenPort = await freePort();
   taken = createServer().listen(takenPort, '127.0.0.1');
   await once(taken, 'listening');
+  web = createWebServer().listen(0, '127.0.0.1');
+  await once(web, 'listening');
   good = {
     PORT: String(await freePort()),
     METRICS_PORT: '0',
@@ -50,6 +54,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   taken?.close();
+  web?.close();
   await locked?.stop();
   await redis?.stop();
   await database?.drop();
@@ -113,6 +118,16 @@ describe('a program started by itself', () => {
       'a PostgreSQL that is away',
       () => ({ DATABASE_URL: 'postgres://127.0.0.1:1/x' }),
       /PostgreSQL cannot be reached: start it, or correct DATABASE_URL \(.*ECONNREFUSED/,
+    ],
+    [
+      'a Redis in the place of PostgreSQL',
+      () => ({ DATABASE_URL: redis.url.replace('redis://', 'postgres://') }),
+      /What answers at the address of DATABASE_URL is no PostgreSQL: correct DATABASE_URL/,
+    ],
+    [
+      'a server of HTTP in the place of PostgreSQL, by TLS',
+      () => ({ DATABASE_URL: `postgres://127.0.0.1:${(web.address() as AddressInfo).port}/x?sslmode=require` }),
+      /What answers at the address of DATABASE_URL is no PostgreSQL: correct DATABASE_URL/,
     ],
     ['other lanes', () => ({ LEDGER_LANES: '3' }), /made with LEDGER_LANES=2; set it back/],
     ['a port in use', () => ({ PORT: String(takenPort) }), /port \d+ of PORT is in use by another program: .*set PORT/],

@@ -2,10 +2,11 @@ import { Environment, untrustedCertificate } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
 import { settleLanes } from './lanes/lane-raiser.js';
 import { Lanes, readLaneMaps } from './lanes/lanes.js';
-import { believesAnyServer } from './database/postgres-address.js';
+import { believesAnyServer, postgresAddress } from './database/postgres-address.js';
 import { faultOfServer, serverFacts, unsafeDatabaseSettings } from './database/database-checks.js';
 import { PostgresDatabase } from './database/postgres-database.js';
 import { isDatabaseUnavailable, isServersAnswer } from './database/postgres-errors.js';
+import { isStranger } from './database/postgres-stranger.js';
 
 /** One that the lane's writer keeps, and one for what is written in the lane beside runs. */
 const CONNECTIONS_PER_LANE = 2;
@@ -30,7 +31,10 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
   } catch (cause) {
     const distrust = untrustedCertificate(cause, 'PostgreSQL', 'DATABASE_CA_FILE');
     if (distrust !== null) throw new Error(`PostgreSQL cannot be used: ${distrust}`);
-    if (isServersAnswer(cause) || !isDatabaseUnavailable(cause)) throw cause;
+    if (isServersAnswer(cause)) throw cause;
+    if (await isStranger(postgresAddress(DATABASE_URL, DATABASE_CA_FILE)))
+      throw new Error('What answers at the address of DATABASE_URL is no PostgreSQL: correct DATABASE_URL', { cause });
+    if (!isDatabaseUnavailable(cause)) throw cause;
     throw new Error('PostgreSQL cannot be reached: start it, or correct DATABASE_URL', { cause });
   }
   await settleLanes(database, LEDGER_LANES);

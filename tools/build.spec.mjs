@@ -28,7 +28,7 @@ const put = (path, text = '') => {
 beforeEach(async () => {
   vi.spyOn(console, 'log').mockImplementation(() => {});
   root = mkdtempSync(join(tmpdir(), 'build-spec-'));
-  put('package.json', '{"type":"module"}');
+  put('package.json', '{"type":"module","version":"1.2.3","engines":{"node":">=20.20"}}');
   put('node_modules/@nestjs/cli/bin/nest.js', compiler);
   put('apps/standalone/src/main.ts');
   put('apps/standalone/public/index.html', '<p>');
@@ -93,11 +93,25 @@ describe('a build', () => {
     expect(run('api.js')).toContain(join(root, 'apps/api/src/main.ts:9'));
   });
 
+  it('makes programs that say which Node they need, before they read what an older one cannot', async () => {
+    put('older.cjs', "Object.defineProperty(process.versions, 'node', { value: '18.20.8' });");
+    put('main.js', 'throw new Error("read");');
+    await build(root);
+    const { stdout, status } = spawnSync(process.execPath, [
+      '-r',
+      join(root, 'older.cjs'),
+      join(root, 'dist/bundle/api.js'),
+    ]);
+    const msg = 'api cannot start: it needs Node 20.20 or newer, and this is Node 18.20.8.';
+    expect(JSON.parse(stdout.toString())).toMatchObject({ level: 'fatal', app: 'api', version: '1.2.3', msg });
+    expect(status).toBe(1);
+  });
+
   it('copies packages into the bundle, and fails over one that would not find its files there', async () => {
     put('node_modules/whole/index.js', 'console.log("whole")');
     put('main.js', 'import "whole"; import "kafkajs";');
     await build(root);
-    const bundled = readFileSync(join(root, 'dist/bundle/api.js'), 'utf8');
+    const bundled = readFileSync(join(root, 'dist/bundle/app-api.js'), 'utf8');
     expect(bundled).toContain('console.log("whole")');
     expect(bundled).toContain('import "kafkajs"');
     put('node_modules/whole/index.js', 'console.log(__dirname)');

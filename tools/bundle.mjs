@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { bundleClient } from './client.mjs';
+import { satisfies } from './node-version.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 
 const apps = ['api', 'gateway', 'projector', 'standalone'];
@@ -41,8 +42,8 @@ const requiredHttp = (_import, all, names) =>
   `const ${all ?? `{ ${names.replaceAll(' as ', ': ')} }`} = process.getBuiltinModule("node:http");`;
 
 /**
- * Puts each app with what it imports into `dist/bundle/<app>.js`, and what several of them share into files beside, so that
- * a start reads some forty files instead of thousands. Classes and functions keep their names. Source maps lead from own code
+ * Puts each app with what it imports into `dist/bundle/app-<app>.js`, and what several of them share into files beside, so that
+ * a start reads some forty files instead of thousands. `<app>.js` is what is run: it looks at the Node first. Classes and functions keep their names. Source maps lead from own code
  * to TypeScript, without its text; code of packages has none, as each process would read and keep them.
  * @param root the folder with `dist`, as the compiler has written it
  * @throws Problem when something in the bundle would not find its files
@@ -65,12 +66,14 @@ export async function bundle(root) {
       dir: join(root, 'dist/bundle'),
       cleanDir: true,
       format: 'esm',
+      entryFileNames: 'app-[name].js',
       chunkFileNames: 'shared-[name]-[hash].js',
       keepNames: true,
       sourcemap: true,
       sourcemapExcludeSources: true,
     });
     for (const chunk of output) refuseOwnPlace(chunk);
+    for (const app of apps) writeFileSync(join(root, `dist/bundle/${app}.js`), programOf(app, root));
   } finally {
     await bundled.close();
   }
@@ -82,6 +85,21 @@ export async function bundle(root) {
  */
 export async function bundlePageClient(root) {
   writeFileSync(join(root, 'dist/apps/standalone/public/client.js'), await bundleClient('index', root));
+}
+
+/** What any Node can read, and says in a line of the log that an older one will not do, which could not read the app. */
+function programOf(app, root) {
+  const { version, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const needs = `${app} cannot start: it needs Node ${engines.node.replace('>=', '')} or newer, and this is Node `;
+  return `${satisfies}
+if (satisfies(process.versions.node, '${engines.node}')) import('./app-${app}.js');
+else {
+  const msg = '${needs}' + process.versions.node + '.';
+  const time = new Date().toISOString();
+  console.log(JSON.stringify({ level: 'fatal', time, app: '${app}', version: '${version}', pid: process.pid, msg }));
+  process.exitCode = 1;
+}
+`;
 }
 
 /** The package that an import names: `@a/b` of `@a/b/c.js`. */

@@ -1,5 +1,5 @@
 import { sqlStateOf } from '@laddercast/ledger';
-import { EnvironmentError, type Environment } from '@laddercast/platform';
+import { EnvironmentError, laneAddressOf, type Environment } from '@laddercast/platform';
 
 /** What Node says of an address that a server cannot have. */
 interface ListenFailure {
@@ -54,7 +54,7 @@ function settingsOf(port: number | undefined, { PORT, METRICS_PORT, LANE_ADDRESS
   const ports: [string, number | undefined][] = [
     ['PORT', PORT],
     ['METRICS_PORT', METRICS_PORT],
-    ['LANE_ADDRESS', LANE_ADDRESS === undefined ? undefined : Number(LANE_ADDRESS.split(':').at(-1))],
+    ['LANE_ADDRESS', LANE_ADDRESS === undefined ? undefined : laneAddressOf(LANE_ADDRESS).port],
   ];
   return ports.flatMap(([name, named]) => (port !== undefined && named === port ? [name] : []));
 }

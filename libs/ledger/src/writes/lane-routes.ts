@@ -1,4 +1,4 @@
-import { Environment, monotonicMs } from '@laddercast/platform';
+import { Environment, laneAddressOf, monotonicMs } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
@@ -13,6 +13,7 @@ export type LaneRouteSettings = Pick<Environment, 'HOST' | 'LANE_ADDRESS' | 'LAN
 /** How long an owner that did not answer is left alone: first, and at most, ms. */
 const AWAY_MS = { first: 1000, max: 10_000 };
 const OWNERS_MAX = 256;
+const ANY_PORT = 0;
 
 /** The ways of all lanes' writes from this process, and the door through which those of others come. */
 @Injectable()
@@ -53,9 +54,10 @@ export class LaneRoutes {
   }
 
   private async open(): Promise<LaneAddress> {
-    const [host = null, given] = hostAndPort(this.settings.LANE_ADDRESS);
-    const bound = host === null ? LOOPBACK : this.settings.HOST;
-    return { host, port: await this.link.listen(bound, given, (text) => this.inbox.take(text)) };
+    const { HOST, LANE_ADDRESS } = this.settings;
+    const given = LANE_ADDRESS === undefined ? { host: null, port: ANY_PORT } : laneAddressOf(LANE_ADDRESS);
+    const bound = given.host === null ? LOOPBACK : HOST;
+    return { host: given.host, port: await this.link.listen(bound, given.port, (text) => this.inbox.take(text)) };
   }
 
   private ownerOf(lane: number): LaneOwner | null {
@@ -69,10 +71,4 @@ export class LaneRoutes {
     const pauseMs = Math.min(AWAY_MS.max, 2 * (this.away.get(holder)?.pauseMs ?? AWAY_MS.first / 2));
     this.away.set(holder, { untilMs: monotonicMs() + pauseMs, pauseMs });
   }
-}
-
-function hostAndPort(address: string | undefined): [string | undefined, number] {
-  if (address === undefined) return [undefined, 0];
-  const at = address.lastIndexOf(':');
-  return [address.slice(0, at), Number(address.slice(at + 1))];
 }

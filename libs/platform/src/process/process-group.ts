@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { backoffMs, monotonicMs, sleep } from '../clock.js';
 import { Environment, EnvironmentError, loadEnvironment } from '../environment.js';
+import { laneAddressOf } from '../lane-address.js';
 import { endProcess, nameProgram, processLog } from '../telemetry/process-log.js';
 import { drainMsOf, STOP_SIGNALS, STOP_WITHIN_MS } from './shutdown-times.js';
 
@@ -156,6 +157,7 @@ export async function servesItself(name: string): Promise<boolean> {
 /** @throws EnvironmentError when there is no port for the metrics of each */
 export function groupOptionsOf(name: string, environment: Environment): ProcessGroupOptions {
   const { API_PROCESSES: count, METRICS_PORT: first, PORT: port, LANE_ADDRESS: laneAddress } = environment;
+  const lanes = laneAddress === undefined ? null : laneAddressOf(laneAddress);
   const last = first + count - 1;
   const ports = `The processes' metrics are at METRICS_PORT and those that follow, here ${first} to ${last}`;
   if (first !== 0 && last > PORT_MAX) throw new EnvironmentError(`${ports}: there is none above ${PORT_MAX}.`);
@@ -169,7 +171,7 @@ export function groupOptionsOf(name: string, environment: Environment): ProcessG
     settingsOf: (number) => ({
       API_PROCESSES: '1',
       METRICS_PORT: String(first === 0 ? 0 : first + number),
-      ...(laneAddress !== undefined && { LANE_ADDRESS: laneAddress.replace(/\d+$/, (port) => String(+port + number)) }),
+      ...(lanes !== null && { LANE_ADDRESS: `${lanes.host}:${lanes.port + number}` }),
     }),
     stopWithinMs: drainMsOf(environment) + STOP_WITHIN_MS + STOP_SPARE_MS,
   };

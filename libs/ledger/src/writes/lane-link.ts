@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { monotonicMs } from '@laddercast/platform';
+import { monotonicMs, RateLimitedLog } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ClientTCP, ServerTCP } from '@nestjs/microservices';
 import { LRUCache } from 'lru-cache';
@@ -24,6 +24,8 @@ const MESSAGE_LENGTH_MAX = 4_000_000;
 /** Far more than an installation has processes; each may hold a message. */
 const CONNECTIONS_MAX = 128;
 const OWNERS_MAX = 256;
+/** How a connection fails whose other end is no more. */
+const GONE = new Set(['ECONNRESET', 'EPIPE']);
 /** How often the log tells of messages that are not of this installation. */
 const STRANGERS_EVERY_MS = 60_000;
 
@@ -34,6 +36,7 @@ const STRANGERS_EVERY_MS = 60_000;
 @Injectable()
 export class LaneLink {
   private readonly log = new Logger('lanes');
+  private readonly failures = new RateLimitedLog('lanes');
   private server: OwnPortServer | null = null;
   private secret: Promise<string> | null = null;
   private strangerToldAtMs = -Infinity;
@@ -85,11 +88,19 @@ export class LaneLink {
     this.log.warn('A message without the seal of this installation came to the port of the lanes, and was not taken.');
   }
 
+  private tell(address: string, error: NodeJS.ErrnoException): void {
+    // It ended, as in each rolling restart: another process owns its lanes a moment later.
+    if (GONE.has(error.code ?? '')) this.log.debug(`The owner of lanes at ${address} is gone: ${error.message}`);
+    else this.failures.warn(`At ${address} no owner of lanes is reached; what was for it is written from here`, error);
+  }
+
   private clientOf(host: string, port: number): ClientTCP {
     const key = `${host}:${port}`;
     const known = this.clients.get(key);
     if (known) return known;
-    const client = new PromptClient({ host, port, maxBufferSize: MESSAGE_LENGTH_MAX });
+    const client = new PromptClient({ host, port, maxBufferSize: MESSAGE_LENGTH_MAX }, (error) =>
+      this.tell(key, error),
+    );
     this.clients.set(key, client);
     return client;
   }
@@ -108,6 +119,17 @@ export class LaneLink {
 
 /** Messages leave at once: one waits for the answer to the one before. */
 class PromptClient extends ClientTCP {
+  constructor(
+    options: ConstructorParameters<typeof ClientTCP>[0],
+    private readonly tell: (error: NodeJS.ErrnoException) => void,
+  ) {
+    super(options);
+  }
+
+  override handleError(error: NodeJS.ErrnoException): void {
+    this.tell(error);
+  }
+
   override createSocket(): ReturnType<ClientTCP['createSocket']> {
     const socket = super.createSocket();
     (socket.netSocket as Socket).setNoDelay(true);

@@ -138,6 +138,8 @@ describe('LANE_OWNER', () => {
   it.each([
     [{ LANE_OWNER: 'no' }, 'LANE_OWNER must be one of'],
     [{ LANE_OWNER: 'false', LANE_ADDRESS: 'api-1.internal:7400' }, 'LANE_ADDRESS means nothing with LANE_OWNER=false'],
+    [{ LANE_ADDRESS: 'api-1.internal:70000' }, 'LANE_ADDRESS needs the ports to 70000, and there is none above 65535'],
+    [{ LANE_ADDRESS: 'api-1:65535', API_PROCESSES: '2' }, 'LANE_ADDRESS needs the ports to 65536'],
   ])('%o is refused', (settings, sentence) => {
     expect(() => loadEnvironment({ ...LEAST, ...settings })).toThrow(sentence);
   });

@@ -15,6 +15,7 @@ import {
 import { faultOfProxies } from './client-address.js';
 import { ConnectionSettings } from './connection-settings.js';
 import { faultOfImageHosts } from './image-hosts.js';
+import { faultOfLaneAddress } from './lane-address.js';
 import { Agrees, asNumber, documented, Passes, Setting } from './setting.js';
 
 /** All settings of a process. They are read once, validated together, and never change while it runs. */
@@ -106,9 +107,7 @@ export class Environment extends ConnectionSettings {
   )
   @IsOptional()
   @Matches(/^[^\s,/:]+:([1-9]\d{0,4})$/, { message: 'LANE_ADDRESS must be host:port' })
-  @Agrees(({ LANE_OWNER }: Environment) =>
-    LANE_OWNER === 'false' ? 'LANE_ADDRESS means nothing with LANE_OWNER=false: leave it out' : null,
-  )
+  @Agrees(faultOfLaneAddress)
   LANE_ADDRESS?: string;
 
   @Setting(

@@ -3,7 +3,7 @@ export * from './clock.js';
 export * from './growing-cache.js';
 export * from './environment.js';
 export * from './environment.module.js';
-export * from './lane-address.js';
+export { laneAddressOf } from './lane-address.js';
 export * from './merge-objects.js';
 export * from './calls/call-batcher.js';
 export * from './calls/in-parts.js';

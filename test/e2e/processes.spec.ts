@@ -14,21 +14,18 @@ import { once } from 'node:events';
 import supertest from 'supertest';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, RestClient } from './rest-client.js';
 
 /** A spectator that applies deltas by the rule of the contract. */
 class Spectator {
   readonly rows = new Map<string, number>();
   seq = 0;
   private readonly socket: WebSocket;
-  private readonly again: () => void;
 
   constructor(url: string, board: string) {
     this.socket = new WebSocket(`${url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
-    const subscribe = (): void =>
-      this.socket.send(JSON.stringify({ type: 'subscribe', id: '1', board, channel: 'top', limit: 10 }));
-    this.socket.on('open', subscribe);
-    // The gateway sees a new board within a second: until then it answers BOARD_NOT_FOUND.
-    this.again = () => void setTimeout(subscribe, 100);
+    const subscribe = JSON.stringify({ type: 'subscribe', id: '1', board, channel: 'top', limit: 10 });
+    this.socket.on('open', () => this.socket.send(subscribe));
     this.socket.on('message', (data) => this.take(JSON.parse(String(data))));
     this.socket.on('error', () => undefined);
   }
@@ -44,7 +41,6 @@ class Spectator {
     entries?: { playerId: string; rank: number }[];
     changes?: { playerId: string; rank: number | null }[];
   }): void {
-    if (frame.type === 'error') this.again();
     if (frame.type === 'snapshot') {
       this.rows.clear();
       for (const { playerId, rank } of frame.entries!) this.rows.set(playerId, rank);
@@ -90,10 +86,10 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
       sharding: { by: 'hash', count: 2 },
     };
     await supertest(apps.api[0]!.url).put('/v1/boards/live').set(admin).send(definition).expect(201);
+    const spectators = apps.gateway.map(({ url }) => new Spectator(url, 'live'));
     await expect
       .poll(async () => (await supertest(apps.api[1]!.url).get('/v1/boards/live')).status, { interval: 50 })
       .toBe(200);
-    const spectators = apps.gateway.map(({ url }) => new Spectator(url, 'live'));
     await expect.poll(() => spectators.every(({ seq }) => seq > 0)).toBe(true);
     for (let i = 0; i < 20; i += 1) {
       await supertest(apps.api[i % 2]!.url)
@@ -107,6 +103,22 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
       await expect.poll(() => Object.fromEntries(spectator.rows)).toEqual(top);
     }
     for (const spectator of spectators) spectator.close();
+  });
+
+  it('answers what is wrong with problems, on every port', async () => {
+    for (const { url } of [apps.api[0]!, apps.projector[0]!, apps.gateway[0]!]) {
+      const client = new RestClient(url);
+      const nothing = await client.get('/v1/nothing');
+      expectProblem(nothing, 'NOT_FOUND');
+      expect(nothing.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+      const method = await client.post('/health/live');
+      expectProblem(method, 'METHOD_NOT_ALLOWED');
+      expect(method.headers['allow']).toBe('GET, HEAD');
+      expectProblem(await client.get('/%zz'), 'VALIDATION_FAILED');
+      expectProblem(await client.get('/v1/nothing?name=%ff'), 'VALIDATION_FAILED');
+      expectProblem(await client.get(`/v1/${'long'.repeat(2500)}`), 'URI_TOO_LONG');
+      expectProblem(await client.send('POST', '/v1/nothing', '{"half":'), 'MALFORMED_JSON');
+    }
   });
 
   it('goes on when a projector is killed, and loses nothing', async () => {

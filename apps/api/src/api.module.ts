@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { APP_GUARD } from '@nestjs/core';
 import { AdminController } from './controllers/admin.controller.js';
 import { AuditController } from './controllers/audit.controller.js';
 import { BoardTemplatesController } from './controllers/board-templates.controller.js';
@@ -12,11 +12,8 @@ import { GamesController } from './controllers/games.controller.js';
 import { GuildBoardsController } from './controllers/guild-boards.controller.js';
 import { GuildsController } from './controllers/guilds.controller.js';
 import { HistoryController } from './controllers/history.controller.js';
-import { FailureLog } from './http/failure-log.js';
 import { Callers, CostGuard } from './http/identity.guard.js';
-import { ProblemFilter } from './http/problem.filter.js';
 import { RequestMeter } from './http/request-meter.js';
-import { RouteTable } from './http/route-table.js';
 import { LanesController } from './controllers/lanes.controller.js';
 import { LayoutsController } from './controllers/layouts.controller.js';
 import { PlayersController } from './controllers/players.controller.js';
@@ -62,14 +59,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     RatingsController,
     GamesController,
   ],
-  providers: [
-    RouteTable,
-    FailureLog,
-    RequestMeter,
-    Callers,
-    { provide: APP_GUARD, useClass: CostGuard },
-    { provide: APP_FILTER, useClass: ProblemFilter },
-  ],
-  exports: [RouteTable, RequestMeter, Callers],
+  providers: [RequestMeter, Callers, { provide: APP_GUARD, useClass: CostGuard }],
+  exports: [RequestMeter, Callers],
 })
 export class ApiModule {}

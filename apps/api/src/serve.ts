@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import { startApp, LeaderboardModule } from '@laddercast/leaderboard';
 import { Module } from '@nestjs/common';
 import { ApiModule } from './api.module.js';
-import { answerFrameworkError } from './http/framework-errors.js';
 import { prepareHttp } from './http/prepare-http.js';
 
 const roles = ['api'] as const;
@@ -15,6 +14,5 @@ await startApp({
     class ApiApp {}
     return ApiApp;
   },
-  frameworkErrors: answerFrameworkError,
   prepare: prepareHttp,
 });

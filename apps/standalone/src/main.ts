@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import { LeaderboardModule, startApp } from '@laddercast/leaderboard';
 import { Module } from '@nestjs/common';
 import { ApiModule } from '../../api/src/api.module.js';
-import { answerFrameworkError } from '../../api/src/http/framework-errors.js';
 import { prepareHttp } from '../../api/src/http/prepare-http.js';
 import { servePage } from './serve-page.js';
 
@@ -16,7 +15,6 @@ await startApp({
     class StandaloneApp {}
     return StandaloneApp;
   },
-  frameworkErrors: answerFrameworkError,
   prepare: async (app) => {
     prepareHttp(app);
     await servePage(app);

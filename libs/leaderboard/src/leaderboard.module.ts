@@ -16,14 +16,17 @@ import { QueriesApiModule, QueriesModule } from '@laddercast/queries';
 import { GatewayModule, PublisherModule } from '@laddercast/realtime';
 import { SagasModule } from '@laddercast/sagas';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { DefinedBoard } from './define-board.js';
 import { ExtensionRegistry } from './extension-registry.js';
 import { ExtensionsModule } from './extensions.module.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
+import { FailureLog } from './http/failure-log.js';
+import { ProblemFilter } from './http/problem.filter.js';
 import { RouteGuard } from './http/route.guard.js';
+import { RouteTable } from './http/route-table.js';
 import { LeaderboardLifecycle } from './process/leaderboard.lifecycle.js';
 import { ProjectorLifecycle } from './process/projector.lifecycle.js';
 import { Intakes } from './process/intakes.js';
@@ -76,6 +79,8 @@ const limits: Provider[] = [
 const providers = (roles: readonly Role[]): Provider[] => [
   { provide: ROLES, useValue: roles },
   ...limits,
+  RouteTable,
+  FailureLog,
   Readiness,
   ...(roles.includes('api') ? [Intakes] : []),
   ...(roles.includes('projector') ? [ProjectorLifecycle] : []),
@@ -111,7 +116,11 @@ export class LeaderboardModule {
       global: true,
       imports: [EnvironmentModule.of(environment), CqrsModule.forRoot(), ...modules],
       controllers: [HealthController],
-      providers: [...providers(roles), { provide: APP_GUARD, useClass: RouteGuard }],
+      providers: [
+        ...providers(roles),
+        { provide: APP_GUARD, useClass: RouteGuard },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
       exports: [...providers(roles), ...modules, CqrsModule],
     };
   }

@@ -60,7 +60,6 @@ export {
   type TeamMigration,
 } from '@laddercast/leaderboard';
 export { ApiModule } from '../../../apps/api/src/api.module.js';
-export { answerFrameworkError } from '../../../apps/api/src/http/framework-errors.js';
 export { prepareHttp } from '../../../apps/api/src/http/prepare-http.js';
 export { startService, type ServiceOptions } from './start-service.js';
 export type {

@@ -1,7 +1,6 @@
 import { LeaderboardModule, startApp, type AppDescription, type Role } from '@laddercast/leaderboard';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
-import { answerFrameworkError } from '../../../apps/api/src/http/framework-errors.js';
 import { prepareHttp } from '../../../apps/api/src/http/prepare-http.js';
 import { servePage } from '../../../apps/standalone/src/serve-page.js';
 
@@ -36,7 +35,6 @@ export function serviceOf({ name, modules = [], roles = EVERYTHING }: ServiceOpt
       return TeamService;
     },
     ...(answers && {
-      frameworkErrors: answerFrameworkError,
       prepare: async (app) => {
         prepareHttp(app);
         if (roles.includes('gateway')) await servePage(app);

@@ -3,7 +3,6 @@ import { loadEnvironment } from '@laddercast/platform';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiModule } from '../../../apps/api/src/api.module.js';
-import { answerFrameworkError } from '../../../apps/api/src/http/framework-errors.js';
 import { prepareHttp } from '../../../apps/api/src/http/prepare-http.js';
 
 export const ADMIN_KEY = 'admin-key-of-the-example';
@@ -29,10 +28,7 @@ export async function startServiceOfTeams(
   @Module({ imports: [LeaderboardModule.forRoot({ environment, roles }), ApiModule, ...teams] })
   class ServiceOfTeams {}
   const description = { name: 'standalone', roles, module: () => ServiceOfTeams };
-  const app = await createApp(
-    { ...description, frameworkErrors: answerFrameworkError, prepare: prepareHttp },
-    environment,
-  );
+  const app = await createApp({ ...description, prepare: prepareHttp }, environment);
   try {
     await app.init();
     await app.startAllMicroservices();

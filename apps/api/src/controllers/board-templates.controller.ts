@@ -1,7 +1,7 @@
 import { DeleteBoardTemplateCommand, PutBoardTemplateCommand } from '@laddercast/commands';
 import { assertAdmin, type Identity } from '@laddercast/identity';
 import { faultOfNamedId, type GivenOptions, type Problem } from '@laddercast/domain';
-import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
+import { CurrentIdentity, FailureLog, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
   entityTagOfTemplate,
   type HandChange,
@@ -15,7 +15,6 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mustBeNew } from '../http/conditional-get.js';
-import { FailureLog } from '../http/failure-log.js';
 import { assertCursor } from '../http/list-cursor.js';
 import { DryRunParameters, isDryRun, isWithBoards, PageParameters, WithBoardsParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';

@@ -1,12 +1,11 @@
 import { gamesOfBatch, parseGame, RecordGamesCommand, type GameBody, type GameResult } from '@laddercast/commands';
 import { assertScope, type Identity } from '@laddercast/identity';
 import { LadderError, type Problem } from '@laddercast/domain';
-import { CurrentIdentity } from '@laddercast/leaderboard';
+import { CurrentIdentity, FailureLog } from '@laddercast/leaderboard';
 import { Body, Controller, Headers, HttpCode, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { FailureLog } from '../http/failure-log.js';
 import { waitSecondsOf } from '../http/parameters.js';
 
 /** Where games of rating pools come in. */

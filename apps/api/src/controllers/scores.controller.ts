@@ -10,12 +10,11 @@ import {
 } from '@laddercast/commands';
 import { assertIdentified, type Identity } from '@laddercast/identity';
 import { faultOfOpaqueId, LadderError, validationFailed, type Problem } from '@laddercast/domain';
-import { CurrentIdentity } from '@laddercast/leaderboard';
+import { CurrentIdentity, FailureLog } from '@laddercast/leaderboard';
 import { Body, Controller, Headers, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { FailureLog } from '../http/failure-log.js';
 import { waitSecondsOf } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 

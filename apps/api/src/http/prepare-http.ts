@@ -11,12 +11,8 @@ import { answerConditionally } from './conditional-get.js';
 import { allowOrigins } from './cross-origin.js';
 import { BATCH_JSON_VALUES_MAX, faultOfShape, JSON_VALUES_MAX, TEMPLATE_JSON_VALUES_MAX } from './json-shape.js';
 import { Callers } from './identity.guard.js';
-import { sendProblem } from './problem.filter.js';
-import { refusalOfRequest } from './request-limits.js';
 import { RequestMeter } from './request-meter.js';
 import { BATCH_ROUTES } from './request-costs.js';
-import { RouteTable } from './route-table.js';
-import { securityHeadersOf } from './security-headers.js';
 
 /** Their own parser looks at the names of fields, so that an item of a batch is refused alone. */
 const SUBMISSION_ROUTES = [...BATCH_ROUTES, '/v1/boards/:board/scores'];
@@ -29,20 +25,12 @@ const VALUES_MAX = new Map([
 
 /** What the API adds to the HTTP server before its routes are made. */
 export function prepareHttp(app: NestFastifyApplication): void {
-  const routes = app.get(RouteTable, { strict: false });
   const environment = app.get(Environment, { strict: false });
   const meter = app.get(RequestMeter, { strict: false });
   const callers = app.get(Callers, { strict: false });
-  const securityHeaders = securityHeadersOf(environment);
   noteControllers(app);
   const server = app.getHttpAdapter().getInstance();
-  server.addHook('onRoute', ({ method, url }) => routes.add(method, url));
-  server.addHook('onRequest', (request, reply, done) => {
-    void reply.headers(securityHeaders);
-    const refusal = refusalOfRequest(request);
-    if (refusal) return sendProblem(reply, refusal, request.url);
-    meter.arrives(request, reply, done);
-  });
+  server.addHook('onRequest', (request, reply, done) => meter.arrives(request, reply, done));
   // Not in a guard: those come after the body was read, and not at all where it cannot be.
   server.addHook('preParsing', (request, reply, _payload, done) => {
     const identified = meter.isByIdentity(request) ? callers.identify(request, reply) : null;

@@ -1,10 +1,9 @@
 import { rateLimited, RateLimits, type Identity } from '@laddercast/identity';
-import { identifiesCallers } from '@laddercast/leaderboard';
+import { identifiesCallers, sendProblem } from '@laddercast/leaderboard';
 import { BoardCatalog } from '@laddercast/ledger';
 import { ClientAddresses, type Account } from '@laddercast/platform';
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import { sendProblem } from './problem.filter.js';
 import { costOf, isBatch } from './request-costs.js';
 
 /** Players' tokens are checked in this process: only keys cost a look into the database. */

@@ -8,6 +8,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetricsServer } from '../metrics/metrics-server.js';
 import { createApp } from '../process/start-app.js';
+import { RouteTable } from './route-table.js';
 
 @Controller()
 class Taker {
@@ -17,7 +18,7 @@ class Taker {
   }
 }
 
-@Module({ controllers: [Taker] })
+@Module({ controllers: [Taker], providers: [RouteTable] })
 class OneRoute {}
 
 const LIMIT_MS = 30_000;

@@ -1,12 +1,6 @@
+import { LadderError } from '@laddercast/domain';
 import { assertIdentified, assertScope } from '@laddercast/identity';
-import {
-  Inject,
-  Injectable,
-  NotFoundException,
-  type CanActivate,
-  type ExecutionContext,
-  type Type,
-} from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { ROLES, type Role } from '../roles.js';
 import { identityOf, type IdentifiedRequest } from './access.js';
 import { unknownParameters } from './query-pipe.js';
@@ -27,8 +21,8 @@ export class RouteGuard implements CanActivate {
     if (context.getType() !== 'http') return true;
     const { callers, parameters } = this.rulesFor(context.getClass(), context.getHandler());
     if (callers === 'probes') return true;
-    // Nobody is identified there, and nothing makes problems of errors.
-    if (!this.roles.includes('api')) throw new NotFoundException('This process serves no API.');
+    // Nobody is identified there.
+    if (!this.roles.includes('api')) throw new LadderError('NOT_FOUND', 'This process serves no API.');
     const request = context.switchToHttp().getRequest<IdentifiedRequest>();
     if (callers === 'identified') assertIdentified(identityOf(request));
     else if (callers !== 'anyone') assertScope(identityOf(request), callers.scope);

@@ -15,15 +15,15 @@ import { Logger, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-
 import { SagaServer } from '@laddercast/sagas';
 import { CONNECTION_LIMITS } from '../http/connection-limits.js';
+import { answerFrameworkError } from '../http/framework-errors.js';
+import { guardRequests } from '../http/guard-requests.js';
 import { GracefulStop } from './graceful-stop.js';
 import type { Role } from '../roles.js';
 import { measureRequests } from '../metrics/metrics-requests.js';
 import { ProcessMetrics } from '../metrics/process-metrics.js';
-import { watchRequests } from './request-scope.js';
+import { watchRequests } from '../http/request-scope.js';
 import { ServiceLog } from './service-log.js';
 import { startFailure } from './start-failure.js';
 
@@ -39,8 +39,6 @@ export interface AppDescription {
   roles: readonly Role[];
   /** The root module, made once the settings are known to be good. */
   module(environment: Environment): Type<object>;
-  /** Answers requests that fail before they reach a route (a broken address); default: Fastify's own answer. */
-  frameworkErrors?(failure: FastifyError, request: FastifyRequest, reply: FastifyReply): void;
   /** Called before the port opens; for what an app adds to its HTTP server. */
   prepare?(app: NestFastifyApplication, environment: Environment): Promise<void> | void;
 }
@@ -89,7 +87,7 @@ export async function createApp(
     bodyLimit: environment.BODY_BYTES_MAX,
     requestIdHeader: false,
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers),
-    ...(description.frameworkErrors ? { frameworkErrors: description.frameworkErrors } : {}),
+    frameworkErrors: answerFrameworkError,
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
     forceCloseConnections: 'idle',
     // What arrives while the process stops is still answered; the listener closes, so nothing new comes.
@@ -101,6 +99,7 @@ export async function createApp(
   });
   watchRequests(app.getHttpAdapter().getInstance());
   measureRequests(adapter.getInstance());
+  guardRequests(app, environment);
   await description.prepare?.(app, environment);
   if (description.roles.includes('gateway')) app.useWebSocketAdapter(createLiveAdapter(app));
   if (description.roles.includes('projector')) {

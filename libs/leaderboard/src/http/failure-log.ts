@@ -1,8 +1,8 @@
 import { LadderError } from '@laddercast/domain';
-import { namesOf } from '@laddercast/leaderboard';
 import { monotonicMs } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { namesOf } from './request-scope.js';
 
 /** A service that is away fails every request: each code is written this often, with how many there were between. */
 const SAME_CODE_EVERY_MS = 10_000;

@@ -72,6 +72,17 @@ describe('sockets', () => {
     await eventually('the fourth is closed', () => anonymous.closed?.code === 1013);
   });
 
+  it('are refused to who names a parameter that there is none of', async () => {
+    const { url } = await live.gateway();
+    expect(await refusal(`${url}?acces_token=x&token=y`, '203.0.113.1')).toMatchObject({
+      status: 400,
+      problem: {
+        code: 'VALIDATION_FAILED',
+        errors: [{ pointer: '?acces_token', message: 'is not a known parameter' }],
+      },
+    });
+  });
+
   it('are refused before they are made, as any request of an address that is over its limit', async () => {
     const { url } = await live.gateway({ rates: { addressPerSecond: 0.1, windowSeconds: 40 } });
     for (let i = 0; i < 4; i += 1) await live.connect(url, ['ladder.v1'], from('203.0.113.1'));

@@ -81,7 +81,11 @@ function liveChannel(names: readonly string[]): object {
     bindings: {
       ws: {
         method: 'GET',
-        query: { type: 'object', properties: { token: { type: 'string', description: 'The identity.' } } },
+        query: {
+          type: 'object',
+          properties: { token: { type: 'string', description: 'The identity.' } },
+          additionalProperties: false,
+        },
         headers: {
           type: 'object',
           properties: { 'Sec-WebSocket-Protocol': { type: 'string', examples: ['ladder.v1'] } },

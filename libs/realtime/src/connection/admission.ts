@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { assertWithinLimit, rateLimited, RateLimits, type Identity } from '@laddercast/identity';
-import { LadderError } from '@laddercast/domain';
+import { LadderError, validationFailed } from '@laddercast/domain';
 import { ClientAddresses, metrics } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import { LiveOptions } from '../live-options.js';
@@ -32,6 +32,10 @@ export class Admission {
         'FORBIDDEN',
         `Pages of ${request.headers.origin!} may not open sockets here (CORS_ORIGINS).`,
       );
+    }
+    const unknown = [...new URL(request.url!, 'ws://live').searchParams.keys()].filter((name) => name !== 'token');
+    if (unknown.length > 0) {
+      return validationFailed(unknown.map((name) => ({ pointer: `?${name}`, message: 'is not a known parameter' })));
     }
     return assertWithinLimit(this.limits.ofAddress(this.addressOf(request))).then(
       () => null,

@@ -44,6 +44,8 @@ export class TestBoards {
   private readonly changes = new EventEmitter();
   private uid = Math.floor(Math.random() * 1_000_000_000);
   private windowUid = 1000;
+  /** Boards that another process made a moment ago: known once somebody looks. */
+  readonly unheard = new Set<string>();
   readonly clock = clockOfThisProcess();
   readonly resolver: ListResolver;
 
@@ -61,7 +63,8 @@ export class TestBoards {
   catalog(): BoardCatalog {
     return {
       clock: this.clock,
-      byId: (id: string) => this.boards.get(id),
+      byId: (id: string) => (this.unheard.has(id) ? undefined : this.boards.get(id)),
+      refresh: async () => this.unheard.clear(),
       byUid: async (uid: number) => [...this.boards.values()].find((board) => board.uid === uid),
       onChange: (listener: BoardListener) => {
         this.changes.on('change', listener);

@@ -21,6 +21,15 @@ describe('a subscription', () => {
     expect(frame.seq).toBeGreaterThan(1_700_000_000_000);
   });
 
+  it('is served on a board that another process made a moment ago', async () => {
+    const { url } = await live.gateway();
+    live.boards.unheard.add('blitz');
+    const client = await live.connect(url);
+    expect(await client.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+    live.boards.unheard.add('blitz');
+    expect(await client.ask({ ...top('2'), type: 'resume', seq: 1 })).toMatchObject({ type: 'snapshot' });
+  });
+
   it('shows the present list when the stored snapshot is old', async () => {
     const writer = await live.writerOf('blitz');
     const first = await live.connect((await live.gateway()).url);

@@ -8,6 +8,7 @@ import {
   type OnGatewayDisconnect,
 } from '@nestjs/websockets';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { boardNow } from '@laddercast/commands';
 import { malformedCredentials } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
@@ -18,7 +19,7 @@ import { LiveFeeds } from '../feeds/live-feeds.js';
 import { idOf, type RefusedMessage } from '../protocol/ws-frames.js';
 import { GatewayAnnouncements } from '../feeds/gateway-announcements.js';
 import { readResume, readSubscribe } from '../channels/channel-table.js';
-import { readAuthenticate, readUnsubscribe } from '../protocol/client-messages.js';
+import { ChannelMessage, readAuthenticate, readUnsubscribe, type RatingMessage } from '../protocol/client-messages.js';
 import { CLOSE, LiveSocket } from '../connection/live-socket.js';
 import type { LiveStats } from '../live-stats.js';
 import { SubscriptionLifecycle } from './subscription-lifecycle.js';
@@ -131,19 +132,14 @@ export class RankGateway
 
   @SubscribeMessage('subscribe')
   subscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
-    this.answer(client, idOf(data), async (socket) => {
-      const request = readSubscribe(data);
-      await this.door.subscribes(socket, request.id);
-      await this.subscriptions.subscribe(socket, request.id, request);
-    });
+    this.answer(client, idOf(data), (socket) => this.serve(socket, readSubscribe(data)));
   }
 
   @SubscribeMessage('resume')
   resume(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
     this.answer(client, idOf(data), async (socket) => {
       const request = readResume(data);
-      await this.door.subscribes(socket, request.id);
-      await this.subscriptions.subscribe(socket, request.id, request, request.seq);
+      await this.serve(socket, request, request.seq);
     });
   }
 
@@ -179,6 +175,12 @@ export class RankGateway
     } catch (error) {
       tell(error);
     }
+  }
+
+  private async serve(socket: LiveSocket, request: ChannelMessage | RatingMessage, seq?: number): Promise<void> {
+    await this.door.subscribes(socket, request.id);
+    if (request instanceof ChannelMessage) await boardNow(this.boards, request.board);
+    await this.subscriptions.subscribe(socket, request.id, request, seq);
   }
 
   private async identify(socket: LiveSocket, request: IncomingMessage): Promise<void> {

@@ -8,7 +8,7 @@ import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { frameOf, OPCODE, RawWebSocket } from './raw-websocket.js';
-import { RestClient } from './rest-client.js';
+import { expectProblem, RestClient } from './rest-client.js';
 
 const SETTLED = { interval: 20 };
 const subscribe = (id: string, more: object = {}): string =>
@@ -94,8 +94,21 @@ describe('a socket that breaks the rules of RFC 6455', () => {
     ['of another protocol', { Upgrade: 'h2c' }],
     ['with a protocol that is no token', { 'Sec-WebSocket-Protocol': 'ladder.v1,,' }],
   ])('is not opened by a handshake %s', async (_what, headers) => {
-    await expect(RawWebSocket.connect(url, headers)).rejects.toThrow(/^HTTP\/1\.1 4\d\d |closed before/);
+    const head = await RawWebSocket.connect(url, headers).then(
+      () => 'it was opened',
+      ({ message }: Error) => message,
+    );
+    expect(head).toMatch(/^HTTP\/1\.1 426 /);
+    expect(head).toMatch(/^content-type: application\/problem\+json/im);
+    expect(head).toMatch(/^connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r$/im);
     await othersAreServed();
+  });
+
+  it('is told what to do where it asks for no WebSocket at all', async () => {
+    expect(expectProblem(await admin.get('/v1/live'), 'UPGRADE_REQUIRED').detail).toMatch(/^Open a WebSocket here/);
+    const posted = await admin.post('/v1/live', {});
+    expectProblem(posted, 'METHOD_NOT_ALLOWED');
+    expect(posted.headers['allow']).toBe('GET, HEAD');
   });
 });
 

@@ -16,7 +16,8 @@ export async function routesOfTheApi(): Promise<string[]> {
   return (await allRoutes()).filter(isOfTheApi);
 }
 
-const DOCUMENTS = /^\/(docs(\/.*)?|openapi\.json|asyncapi\.json|page-settings\.js)$/;
+/** The socket's address stands in asyncapi.json. */
+const DOCUMENTS = /^\/(docs(\/.*)?|openapi\.json|asyncapi\.json|page-settings\.js|v1\/live)$/;
 const PAGE_FOLDER = new URL('../../apps/standalone/public', import.meta.url);
 
 /** Neither a document nor a file of the page; HEAD comes with every GET. */

@@ -86,6 +86,7 @@ export const ERRORS = {
   GAME_TOO_LARGE: { status: 422, title: 'The game is larger than the pool takes', retriable: false },
   BOARD_IS_FED: { status: 422, title: 'The board is fed by a pool', retriable: false },
   BOARD_NOT_FED: { status: 422, title: 'The board is not fed by a pool', retriable: false },
+  UPGRADE_REQUIRED: { status: 426, title: 'This address is for WebSockets', retriable: false },
   HEADERS_TOO_LARGE: { status: 431, title: 'The header fields are too large', retriable: false },
   RATE_LIMITED: { status: 429, title: 'Too many requests', retriable: true },
   SUBSCRIPTION_LIMIT: { status: 429, title: 'Too many subscriptions on this socket', retriable: false },

@@ -1,17 +1,32 @@
 import { EventEmitter } from 'node:events';
-import type { Server } from 'node:http';
-import type { INestApplication } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { LadderError } from '@laddercast/domain';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { Admission } from './admission.js';
 import { parseFrame } from '../protocol/ws-frames.js';
 import { LiveOptions } from '../live-options.js';
-import { splitUpgrades } from './upgrades.js';
+import { answerWithout, splitUpgrades } from './upgrades.js';
+
+const HANDSHAKE_HEADERS = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
+
+/** For what comes to the socket's address, and is no handshake or not a whole one. @throws UPGRADE_REQUIRED */
+function answerNoHandshake(_request: FastifyRequest, reply: FastifyReply): never {
+  void reply.headers(HANDSHAKE_HEADERS);
+  throw new LadderError(
+    'UPGRADE_REQUIRED',
+    'Open a WebSocket here: GET with Connection: Upgrade, Upgrade: websocket, Sec-WebSocket-Version: 13, a Sec-WebSocket-Key ' +
+      'and Sec-WebSocket-Protocol: ladder.v1.',
+  );
+}
 
 /** Nest's ws adapter with the frames of `ladder.v1`: `{ type, … }` instead of `{ event, data }`. */
 class LiveAdapter extends WsAdapter {
   constructor(
-    private readonly server: Server,
+    private readonly server: FastifyInstance,
     { messageBytesMax }: LiveOptions,
     private readonly door: Admission,
   ) {
@@ -31,8 +46,14 @@ class LiveAdapter extends WsAdapter {
         });
       });
     };
-    splitUpgrades(this.server, options!.path as string, this.httpServer as EventEmitter);
-    return super.create(port, { ...options, verifyClient }) as WebSocketServer;
+    const path = options!.path as string;
+    splitUpgrades(this.server.server, path, this.httpServer as EventEmitter);
+    this.server.get(path, answerNoHandshake);
+    const sockets = super.create(port, { ...options, verifyClient }) as WebSocketServer;
+    sockets.on('wsClientError', (_failure: Error, socket: Duplex, request: IncomingMessage) =>
+      answerWithout(this.server.server, request, socket),
+    );
+    return sockets;
   }
 
   /** A client's broken frame closes its own socket, with the code that says why; that is not logged. */
@@ -44,7 +65,7 @@ class LiveAdapter extends WsAdapter {
 }
 
 /** The adapter for `app.useWebSocketAdapter`, with the limits that the application provides as {@link LiveOptions}. */
-export function createLiveAdapter(app: INestApplication): WsAdapter {
-  const server = app.getHttpServer() as Server;
+export function createLiveAdapter(app: NestFastifyApplication): WsAdapter {
+  const server = app.getHttpAdapter().getInstance();
   return new LiveAdapter(server, app.get(LiveOptions, { strict: false }), app.get(Admission, { strict: false }));
 }

@@ -64,7 +64,15 @@ describe('a request that offers another protocol', () => {
     expect(answer).toContain('"url":"/next"');
   });
 
-  it.each(['/v1/boards', '/v1/live/', '//'])('is answered where there is no socket: %s', async (url) => {
+  it('is answered with its body where it is no GET', async () => {
+    const answer = await answerTo(
+      `POST /v1/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n${KEY}Content-Length: 3\r\n\r\n{}\n`,
+    );
+    expect(answer).toContain('"method":"POST","url":"/v1/live"');
+    expect(answer).toContain('"bytes":3');
+  });
+
+  it.each(['/v1/boards', '/v1/live/', '//', '//x/v1/live'])('is answered where there is no socket: %s', async (url) => {
     const answer = await answerTo(
       `GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n${KEY}\r\n`,
     );

@@ -16,14 +16,18 @@ export function splitUpgrades(server: Server, path: string, sockets: EventEmitte
   });
 }
 
-function isForSocket({ url = '', headers }: IncomingMessage, path: string): boolean {
-  const base = `ws://${headers.host}/`;
-  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket';
-  return isWebSocket && URL.canParse(url, base) && new URL(url, base).pathname === path;
+function isForSocket({ method, url = '', headers }: IncomingMessage, path: string): boolean {
+  const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+  return isWebSocket && URL.canParse(url, `ws://${headers.host}/`) && url.split('?')[0] === path;
 }
 
 /** Gives the connection back to the server, with the request in front that it was taken with. */
-function answerWithout(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+export function answerWithout(
+  server: Server,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer = Buffer.alloc(0),
+): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {

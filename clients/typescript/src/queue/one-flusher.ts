@@ -21,11 +21,12 @@ export function createOneFlusher(storage: Storage, key: string, clock: Clock): O
   const owner = newId();
   // Node has locks, too; they reach no other process.
   const locks = world.indexedDB ? world.navigator?.locks : undefined;
-  const renew = (): Promise<void> => storage.set(key, JSON.stringify({ owner, until: clock.now() + LEASE_MS }));
+  const renew = (): Promise<void> => storage.set(key, `${clock.now() + LEASE_MS} ${owner}`);
   const heldByOthersMs = async (): Promise<number> => {
-    const lease = JSON.parse((await storage.get(key)) ?? '{}') as { owner?: string; until?: number };
-    // A clock that was set back makes no lease longer.
-    return lease.owner === owner ? 0 : Math.min(LEASE_MS, (lease.until ?? 0) - clock.now());
+    const [until, by] = `${await storage.get(key)}`.split(' ');
+    const ms = Number(until) - clock.now();
+    // A text that is no lease holds nothing, nor does one of a clock that was set back.
+    return by !== owner && ms <= LEASE_MS ? ms : 0;
   };
   return {
     async alone(work) {

@@ -15,9 +15,16 @@ let ended: Settled[];
 let problems: string[];
 let open: Ladder[];
 
-function start(over: Storage = storage): Ladder {
+function start(over: Storage = storage, time: SteppedClock = clock): Ladder {
   const ladder = createLadder({
-    ...{ url: 'http://ladder.test', token: 'an-api-key', fetch: http.fetch, clock, storage: over, random: () => 1 },
+    ...{
+      url: 'http://ladder.test',
+      token: 'an-api-key',
+      fetch: http.fetch,
+      clock: time,
+      storage: over,
+      random: () => 1,
+    },
     onProblem: ({ code }) => problems.push(code),
   });
   ladder.queue.onSettled((one) => ended.push(one));
@@ -86,4 +93,21 @@ it('a text that is no score stays where it is, and stops no other', async () => 
   expect(ended).toMatchObject([{ outcome: 'settled', item: { submissionId: 'a' } }]);
   expect(problems).toEqual([]);
   expect(await storage.keys(`${prefix} item `)).toHaveLength(2);
+});
+
+it('a lease that is none stops nothing, and one of a clock that was set back no more', async () => {
+  await storage.set('laddercast http://ladder.test flusher', '{"owner":"cut');
+  const ahead = new SteppedClock();
+  await ahead.step(DAY_MS);
+  http.answer = ({ method }) => (method === 'POST' ? new Promise(() => undefined) : { body: {} });
+  const dying = start(storage, ahead);
+  await dying.queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+  await ahead.step(1000);
+  expect(idsSent()).toEqual([['a']]);
+  dying.close();
+  start();
+  await clock.step(60_000);
+  expect(idsSent().at(-1)).toEqual(['a']);
+  expect(idsSent().length).toBeGreaterThan(1);
+  expect(problems).toEqual([]);
 });

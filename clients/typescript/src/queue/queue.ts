@@ -7,6 +7,8 @@ import { createOneFlusher } from './one-flusher.js';
 import { createSender, type Sender } from './sender.js';
 
 const STORAGE_AGAIN_AFTER_MS = 60_000;
+/** A timer of more than 2^31 - 1 ms ends at once. */
+const TIMER_MAX_MS = 1e9;
 
 /** How an item ended. It may be told twice where the program ends in between, and never less than once. */
 export interface Settled {
@@ -88,7 +90,7 @@ export function createQueue(options: QueueOptions): Queue & { close(): void } {
 
   function schedule(ms: number): void {
     clock.clearTimeout(timer);
-    if (!isClosed) timer = clock.setTimeout(() => void run(), Math.max(1, ms));
+    if (!isClosed) timer = clock.setTimeout(() => void run(), Math.min(TIMER_MAX_MS, Math.max(1, ms)));
   }
 
   /** Never rejects: a storage that fails is told, and tried again later. */

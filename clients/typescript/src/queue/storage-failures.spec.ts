@@ -1,5 +1,5 @@
 import { beforeEach, afterEach, expect, it } from 'vitest';
-import { FakeHttp } from '../../test/fake-http.js';
+import { FakeHttp, problem } from '../../test/fake-http.js';
 import { SteppedClock } from '../../test/stepped-clock.js';
 import { createLadder, type Ladder, type Settled } from '../index.js';
 import type { Storage } from '../world.js';
@@ -110,4 +110,19 @@ it('a lease that is none stops nothing, and one of a clock that was set back no 
   expect(idsSent().at(-1)).toEqual(['a']);
   expect(idsSent().length).toBeGreaterThan(1);
   expect(problems).toEqual([]);
+});
+
+it('a score that is to wait for months is waited for, and not looked at all the time', async () => {
+  const { answer } = http;
+  http.answer = ({ method }) =>
+    method === 'POST' ? problem('OVERLOADED', 503, { 'retry-after': `${(40 * DAY_MS) / 1000}` }) : { body: {} };
+  await start().queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+  await clock.step(1000);
+  http.answer = answer;
+  // Node and browsers take a longer time for none.
+  expect(clock.nextInMs).toBeLessThan(2 ** 31);
+  await clock.step(39 * DAY_MS);
+  expect(ended).toEqual([]);
+  await clock.step(2 * DAY_MS);
+  expect(ended).toHaveLength(1);
 });

@@ -82,6 +82,9 @@ describe('the standings of a window that ended', () => {
     const path = `/v1/boards/read/entries?window=${WINDOW}`;
     const before = await read(path);
     expect([names(before), before.window.edition]).toEqual([['ada', 'bob', 'cy', 'dee'], 1]);
+    // Who has read the first edition is not told that the window, which shows it, is behind.
+    const first = await read(`${path}&edition=1&minVersion=${before.boardVersion}`);
+    expect(first.boardVersion).toBe(before.boardVersion);
     const begun = await read(`${path}&limit=2&cursor=start`);
     const act = await takeOut('read', 'ada');
     await expect.poll(async () => (await read(path)).window.revising, { timeout: 2000 }).toBe(true);
@@ -129,6 +132,7 @@ describe('the standings of a window that ended', () => {
     });
     expect(names(await read(`${path}&edition=1`))).toEqual(['ada', 'bob', 'cy', 'dee']);
     const firstOf = await read(`${path}&edition=1&limit=2`);
+    expect(firstOf.boardVersion).toBeLessThan(after.boardVersion);
     const second = await read(firstOf.next!);
     expect([names(firstOf), names(second), second.window.edition]).toEqual([['ada', 'bob'], ['cy', 'dee'], 1]);
     expect((await read(`${path}&limit=2`)).next).not.toContain('edition');

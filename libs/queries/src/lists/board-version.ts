@@ -9,7 +9,7 @@ import type { ResolvedList } from './list-resolver.js';
  * - running: the projection's own version.
  * - frozen: beyond all that was answered before the freeze.
  * - ended and still in the projection: the projection's, which was hidden during the freeze, on top of the frozen one.
- * - final, in a style that the projection does not keep, while it is in there: as the other styles say.
+ * - final, by its number or in a style that the projection does not keep, while everybody reads that: as it says.
  * - final: beyond all that the projection can have answered until it forgot the window, and greater with each edition.
  *
  * What was kept of a moment is apart from that: its version is the ledger's, below every version of the window, so that

@@ -88,7 +88,7 @@ export interface ResolvedList {
   everybodys?: RankReadings;
   /** The ledger's time when it was asked for, Unix ms. */
   atMs: number;
-  /** What its other styles say, where they are still read from the projection; undefined: what is read says it. */
+  /** What the projection says, where that is still what everybody reads; undefined: what is read says it. */
   boardVersion?: number;
 }
 

@@ -105,6 +105,8 @@ export class StablePages {
     const rows = await this.reader.details.complete(resolved, reading.entries, { including });
     return {
       ...this.reader.envelope(resolved, style, reading),
+      // One version on all pages, also where the window leaves the projection meanwhile.
+      boardVersion: boardVersionOf({ ...resolved, boardVersion: undefined }, reading.listVersion, resolved.atMs),
       entries: await this.reader.details.withChange(resolved, style, rows, ordinalsFrom(offset, reading.entries)),
       next: reading.entries.length > 0 && end < reading.total ? path('after', end) : null,
       prev: offset > 0 ? path('before', offset) : null,

@@ -161,15 +161,21 @@ export class ListReader {
 
   /**
    * The list, where it can be read in the style that is asked for: of a window that is over its final standings, which are
-   * in every style, when the projection does not keep that one.
+   * in every style, when the projection does not keep that one. Final standings of a window that is still shown from the
+   * projection say its version: whoever read them is not told that the window is behind.
    */
   private async find(selection: ListSelection): Promise<ResolvedList> {
     const found = await this.resolver.resolve(selection);
-    if (faultOfStyle(found, selection.rankStyle ?? found.board.definition.rankStyle) === null) return found;
-    const settled = await this.resolver.resolve(selection, { prefersStandings: true });
-    if (settled.edition === null) return found;
-    const { listVersion } = await found.ranks.total(found.list);
-    return { ...settled, boardVersion: boardVersionOf(found, listVersion, found.atMs) };
+    const isKept = faultOfStyle(found, selection.rankStyle ?? found.board.definition.rankStyle) === null;
+    const settled = isKept ? found : await this.resolver.resolve(selection, { prefersStandings: true });
+    if (settled.edition?.kind !== 'final') return found;
+    const looksBack = selection.edition !== undefined || selection.asOfMs !== undefined;
+    const shown = looksBack
+      ? await this.resolver.resolve({ ...selection, edition: undefined, asOfMs: undefined })
+      : found;
+    if (shown.edition !== null) return settled;
+    const { listVersion } = await shown.ranks.total(shown.list);
+    return { ...settled, boardVersion: boardVersionOf(shown, listVersion, shown.atMs) };
   }
 
   /** The list once it has reached the version; looked for anew each time, since another generation may serve meanwhile. */

@@ -358,7 +358,7 @@ describe('a season with the longest id there can be', () => {
 });
 
 describe('a kind of windows that a definition no longer has', () => {
-  it('is read by its name as long as its last window runs', async () => {
+  it('is read and closed by its name as long as its last window runs', async () => {
     await admin.makeBoard('fewer', { windows: ['alltime', 'daily'] });
     await submitAll(admin, 'fewer', [{ playerId: 'ada', score: 1 }]);
     const put = await admin.put('/v1/boards/fewer', { order: 'desc', operator: 'best' });
@@ -367,8 +367,12 @@ describe('a kind of windows that a definition no longer has', () => {
     expect(read.status, read.text).toBe(200);
     expect(read.body).toMatchObject({ window: { id: expect.stringMatching(/^daily:/) as string }, total: 1 });
     expectProblem(await anyone.get('/v1/boards/fewer/entries?window=weekly'), 'WINDOW_NOT_FOUND');
-    await admin.post('/v1/admin/boards/fewer/close-window', { window: (read.body as { window: Listed }).window.id });
+    const { id } = (read.body as { window: Listed }).window;
+    const closed = await admin.post('/v1/admin/boards/fewer/close-window', { window: 'daily' });
+    expect(closed.status, closed.text).toBe(200);
+    expect(closed.body).toMatchObject({ window: { id }, scopes: [{ scope: 'global', total: 1 }] });
     expectProblem(await anyone.get('/v1/boards/fewer/entries?window=daily'), 'WINDOW_NOT_FOUND');
+    expectProblem(await admin.post('/v1/admin/boards/fewer/close-window', { window: 'daily' }), 'WINDOW_NOT_FOUND');
   });
 });
 

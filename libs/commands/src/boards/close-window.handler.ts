@@ -54,7 +54,7 @@ export class CloseWindowHandler implements ICommandHandler<CloseWindowCommand> {
     const spec = specOf(windows, name);
     const isName = spec !== undefined && name === nameOfSpec(spec);
     const calculated = windowOfId(windows, timeZone, name);
-    const stored = await this.windows.ofId(board, name);
+    const stored = (await this.windows.ofId(board, name)) ?? (await this.windows.lastOfKind(board, name, now));
     if (stored) return stored;
     if (calculated) assertBegun(calculated, now);
     const running = spec && (isName || calculated) ? await this.windows.ofSpec(board, spec, now, now) : null;

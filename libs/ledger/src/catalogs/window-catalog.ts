@@ -108,6 +108,13 @@ export class WindowCatalog {
     return window && holds(window, atMs) ? window : null;
   }
 
+  /** The last window of a kind that recurs and that the definition no longer has: it runs to its end. */
+  async lastOfKind(board: Board, kind: string, atMs: number): Promise<StoredWindow | undefined> {
+    if (kind === 'season') return undefined;
+    const left = ofEarlierDefinition(await this.unsettledOf(board), board, [], atMs);
+    return left.find((window) => window.kind === kind);
+  }
+
   /** A stored window by its full id, as it is now. */
   async find(boardUid: number, windowId: string): Promise<WindowOfBoard | undefined> {
     const row = await this.repository().findOneBy({ boardUid, windowId });

@@ -108,9 +108,6 @@ interface ReadSources {
   standings: RankReadings;
 }
 
-/** Kinds whose windows follow each other, under the name of the kind. */
-const RECURRING: readonly string[] = ['daily', 'weekly', 'monthly', 'cron'];
-
 /** Finds the list that a board id, a window and a scope mean. */
 @Injectable()
 export class ListResolver {
@@ -219,11 +216,8 @@ export class ListResolver {
       const running = await windows.ofSpec(board, spec, now, now);
       if (running && running.uid !== 0) return running;
     }
-    if (!spec && RECURRING.includes(asked)) {
-      // One that the definition no longer has runs to its end.
-      const last = (await windows.at(board, now, now)).find(({ kind }) => kind === asked);
-      if (last) return last;
-    }
+    const last = spec ? undefined : await windows.lastOfKind(board, asked, now);
+    if (last) return last;
     if (!isCleanText(asked)) throw windowNotFound(board, asked, now);
     const known = await windows.ofId(board, asked);
     if (known) return known;

@@ -78,6 +78,9 @@ describe('boardVersion of one name', () => {
   const SHARDED = { sharding: { by: 'hash', count: 4 }, windows: ['alltime', 'daily'], scopes: ['global', 'region'] };
   const NAMES = ['window=alltime', 'window=daily', 'window=daily&scope=region:EU', 'window=alltime&scope=region:EU'];
 
+  /** The generation after the first. */
+  const SERVING = { generation: 2, state: 'serving' };
+
   /** Reads every name of a list, each no older than it was; what they say is kept for the next time. */
   async function readAll(board: string, versions: Map<string, number>): Promise<List[]> {
     const lists: List[] = [];
@@ -112,9 +115,21 @@ describe('boardVersion of one name', () => {
         await admin.put(`/v1/boards/${board}`, { order: 'desc', operator: 'best', ...SHARDED, sharding: undefined }),
       ],
     ],
+    [
+      'remade-after-another-sharding',
+      async (board: string, versions: Map<string, number>) => {
+        const definition = { order: 'desc', operator: 'best', ...SHARDED };
+        const put = await admin.put(`/v1/boards/${board}`, { ...definition, sharding: { by: 'hash', count: 2 } });
+        const layout = async (): Promise<unknown> => (await admin.get(`/v1/admin/boards/${board}/layout`)).body;
+        const moved = { generations: expect.arrayContaining([expect.objectContaining(SERVING)]) };
+        await expect.poll(layout, { timeout: 90_000 }).toMatchObject(moved);
+        await readAll(board, versions);
+        return [put, await admin.delete(`/v1/boards/${board}`), await admin.put(`/v1/boards/${board}`, definition)];
+      },
+    ],
   ])('does not fall when the board is %s, and the empty lists are read at once', async (board, empty) => {
     const versions = await begin(board);
-    for (const { status, text } of await empty(board)) expect(status, text).toBeLessThan(300);
+    for (const { status, text } of await empty(board, versions)) expect(status, text).toBeLessThan(300);
     const emptied = await readAll(board, versions);
     expect(emptied.map(({ total }) => total)).toEqual(Array(8).fill(0));
     await fill(board, 1);

@@ -193,9 +193,9 @@ export class BoardRegistry {
     transaction: SqlRunner,
     id: string,
     definition: BoardDefinition,
-    { layouts, feed, template }: BoardRow,
+    { feed, template }: Pick<BoardRow, 'feed' | 'template'>,
   ): Promise<Board> {
-    const board = await createBoard(transaction, this.lanes, id, { definition, before: layouts, feed, template });
+    const board = await createBoard(transaction, this.lanes, id, { definition, feed, template });
     if (feed) await beginFill(transaction, feed.poolUid, board.uid);
     return board;
   }

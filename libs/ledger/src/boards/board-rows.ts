@@ -73,8 +73,6 @@ const asOfNow = (row: BoardRow): BoardRow => ({ ...row, definition: withBoardDef
 /** What a board is made of. */
 export interface NewBoard {
   definition: BoardDefinition;
-  /** Of the board that had the id until now: its lists' versions continue. */
-  before?: Layouts;
   feed?: BoardFeed | null;
   template?: TemplateLink | null;
 }
@@ -84,10 +82,10 @@ export async function createBoard(
   transaction: SqlRunner,
   lanes: Lanes,
   id: string,
-  { definition, before, feed = null, template = null }: NewBoard,
+  { definition, feed = null, template = null }: NewBoard,
 ): Promise<Board> {
   const taxed = definition.decay && (await firstTax(transaction, definition.decay));
-  const layouts = firstLayouts(definition, await versionsFrom(transaction, before ?? null), taxed?.tax);
+  const layouts = firstLayouts(definition, await versionsFrom(transaction, id), taxed?.tax);
   const [row] = await transaction.query<{ board_uid: number }>(
     `INSERT INTO boards (board_id, definition, layouts, feed, revision, family_uid, family_revision, template)
      VALUES ($1, $2, $3, $4, 0, $5, $6, $7) RETURNING board_uid`,
@@ -121,7 +119,10 @@ export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: num
   );
   const revision = await announceBoard(transaction, lanes, uid, null, board?.id);
   await forgetPatchUse(transaction, uid);
-  await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
+  await transaction.query(
+    'UPDATE boards SET former_id = board_id, board_id = NULL, revision = $2 WHERE board_uid = $1',
+    [uid, revision],
+  );
 }
 
 /** Whether a window of the board has an entry, or may have one again: by a run that is held, or voided. */
@@ -135,9 +136,16 @@ export async function hasEntries(transaction: SqlRunner, boardUid: number): Prom
   return rows.length > 0;
 }
 
-async function versionsFrom(transaction: SqlRunner, before: Layouts | null): Promise<ListVersions> {
+/** Where a new board's versions begin: above those of the board that had the id before. */
+async function versionsFrom(transaction: SqlRunner, id: string): Promise<ListVersions> {
   const now = await ledgerNowMs(transaction);
-  if (before === null) return firstVersions(now);
-  const { sharding, versions } = before.serving;
-  return versionsAfter({ shards: shardCountOf(sharding), versions }, now, now + CLOCKS_APART_MS);
+  const first = firstVersions(now);
+  const [before] = await transaction.query<Pick<BoardRow, 'layouts'>>(
+    'SELECT layouts FROM boards WHERE former_id = $1 ORDER BY board_uid DESC LIMIT 1',
+    [id],
+  );
+  if (!before) return first;
+  const { sharding, versions } = before.layouts.serving;
+  const next = versionsAfter({ shards: shardCountOf(sharding), versions }, now, now + CLOCKS_APART_MS);
+  return next.base > first.base ? next : first;
 }

@@ -54,8 +54,8 @@ export async function feedBoards(
     refuseUnfeedable(one.board, current.definition, feed);
     await refuseUnkept(transaction, one.board, current.definition, feed);
     await unlinkBoard(transaction, lanes, current.board_uid);
-    const { definition, layouts: before, template } = current;
-    const { uid } = await createBoard(transaction, lanes, one.board, { definition, before, feed, template });
+    const { definition, template } = current;
+    const { uid } = await createBoard(transaction, lanes, one.board, { definition, feed, template });
     await beginFill(transaction, pool.uid, uid);
   }
 }

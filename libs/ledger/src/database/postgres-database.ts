@@ -32,6 +32,7 @@ import { TaxOfEditions1763787500000 } from './migrations/patches/1763787500000-t
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/sums/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
+import { FormerIds1763791000000 } from './migrations/1763791000000-former-ids.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { LaneHeads1763789000000 } from './migrations/1763789000000-lane-heads.js';
@@ -139,6 +140,7 @@ export class PostgresDatabase implements SqlRunner {
         LaneWriters1763788000000,
         LaneHeads1763789000000,
         LaneMaps1763790000000,
+        FormerIds1763791000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -284,7 +284,8 @@ describe('the world of a shadowed player', () => {
 
 describe('a hidden player', () => {
   it('is ranked and counted, and its row is left out for others, on the boards that are named', async () => {
-    await sanction({ kind: 'hide', boards: [board] });
+    const put = await sanction({ kind: 'hide', boards: [board, board] });
+    expect(put.body).toMatchObject({ sanction: { boards: [board] } });
     const gap = ['1 bob', '3 cy', '4 dan'];
     const seen = {
       page: gap,

@@ -44,8 +44,8 @@ export class SanctionsController {
   ): Promise<{ playerId: string; sanction: SanctionView }> {
     assertModerate(identity);
     const playerId = playerOf(player, identity);
-    const { until, ...asked } = parseFields(SanctionBody, body);
-    const sanction = { ...asked, untilMs: endMsOf(until) };
+    const { until, boards, ...asked } = parseFields(SanctionBody, body);
+    const sanction = { ...asked, untilMs: endMsOf(until), boards: boards && [...new Set(boards)] };
     const put = await this.commands.execute(new PutSanctionCommand(identity, playerId, sanction));
     void reply.status(statusOf(put));
     return { playerId, sanction: viewOf(put) };

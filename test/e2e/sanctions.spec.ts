@@ -95,6 +95,7 @@ async function seenByOthers(client = anyone): Promise<Record<string, unknown>> {
     friends: rows(await get(`${of}/friends/bob`, bob)),
     circle: rows(await get(`${of}/circles/team`, bob)),
     members: members.members.map(({ playerId }) => playerId),
+    memberCount: (await get<{ memberCount: number }>('/v1/guilds/red', bob)).memberCount,
     guilds: guilds.entries.map(({ playerId, score }) => `${playerId} ${score}`),
     history: (await get<{ points: unknown[] }>(`${of}/players/ada/history`, client)).points.length > 0,
     standings:
@@ -120,6 +121,7 @@ const AS_EVER = {
   friends: ['1 bob', '2 ada', '3 cy', '4 dan'],
   circle: ['1 bob', '2 ada', '3 cy', '4 dan'],
   members: ['ada', 'bob', 'cy', 'dan'],
+  memberCount: 4,
   guilds: ['red 26'],
   history: true,
   standings: true,
@@ -140,6 +142,7 @@ const WITHOUT = {
   friends: ['1 bob', '2 cy', '3 dan'],
   circle: ['1 bob', '2 cy', '3 dan'],
   members: ['bob', 'cy', 'dan'],
+  memberCount: 3,
   guilds: ['red 19'],
   history: false,
   standings: false,
@@ -244,6 +247,7 @@ describe('the world of a shadowed player', () => {
       lookups: rows((await ada.post(`${of}/lookups`, { playerIds: ['cy', 'ada'] })).body as Page),
       friends: rows(await get(`${of}/friends/me`, ada)),
       rank: (await get<{ rank: number }>(`${of}/rank?score=5`, ada)).rank,
+      memberCount: (await get<{ memberCount: number }>('/v1/guilds/red', ada)).memberCount,
     });
     expect(await own()).toMatchObject({
       page: AS_EVER.page,
@@ -255,6 +259,7 @@ describe('the world of a shadowed player', () => {
       lookups: ['3 cy', '2 ada'],
       friends: ['1 bob', '2 ada'],
       rank: 4,
+      memberCount: 4,
     });
     const response = await ada.get(`${of}/entries`);
     expect(response.headers['cache-control']).toBe('private, no-store');

@@ -319,7 +319,11 @@ export class GetPlayerProfileQuery extends Query<StoredPlayer> {
 }
 
 export class GetGuildQuery extends Query<Guild> {
-  constructor(readonly guildId: string) {
+  constructor(
+    readonly guildId: string,
+    /** null: a key. */
+    readonly readerId: string | null,
+  ) {
     super();
   }
 }

@@ -42,7 +42,8 @@ export class GuildsController {
   @ApiOperation({ operationId: 'getGuild' })
   read(@Param('guild') guild: string, @CurrentIdentity() identity: Identity): Promise<Guild> {
     assertIdentified(identity);
-    return this.queries.execute(new GetGuildQuery(guildOf(guild)));
+    const readerId = identity.kind === 'player' ? identity.playerId : null;
+    return this.queries.execute(new GetGuildQuery(guildOf(guild), readerId));
   }
 
   @Put()

@@ -2,6 +2,14 @@ export const GUILD_OF_PLAYER = `
   SELECT guild_id AS "guildId", (extract(epoch FROM joined_at) * 1000)::bigint AS "joinedAtMs"
   FROM guild_members WHERE player_id = $1`;
 
+/** `$2`: the player who reads. As in lists, a hidden player is counted, and a banned or shadowed one by itself alone. */
+export const GUILD_BY_ID = `
+  SELECT guild_id AS "guildId", display_name AS "displayName",
+    (SELECT count(*) FROM guild_members AS m WHERE m.guild_id = $1 AND NOT EXISTS (
+      SELECT 1 FROM sanctions AS s WHERE s.player_id = m.player_id AND s.player_id IS DISTINCT FROM $2
+        AND s.ended_at IS NULL AND s.boards IS NULL AND s.kind <> 'hide'))::int AS "memberCount"
+  FROM guilds WHERE guild_id = $1`;
+
 /** `$4`: for a key, which sees who is not listed; `$5`: the player who reads. Who is banned or shadowed sees itself alone. */
 export const MEMBERS_OF_GUILD = `
   SELECT m.player_id AS "playerId", p.display_name AS "displayName",

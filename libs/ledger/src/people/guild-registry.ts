@@ -2,6 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryReemission, type RunningEntry } from '../reemission/entry-reemission.js';
 import {
+  GUILD_BY_ID,
   GUILD_OF_PLAYER,
   KEEP_NOTHING_YET,
   KEEP_PARTS,
@@ -25,6 +26,7 @@ const LEAVERS_DAYS = 60;
 export interface Guild {
   guildId: string;
   displayName: string | null;
+  /** Without who is banned or shadowed everywhere: such a player counts itself alone. */
   memberCount: number;
 }
 
@@ -73,9 +75,12 @@ export class GuildRegistry {
     return { guild: await this.require(database, guildId), created };
   }
 
-  /** @throws GUILD_NOT_FOUND */
-  find(guildId: string): Promise<Guild> {
-    return this.require(this.database, guildId);
+  /**
+   * @param readerId the player who reads; null: a key
+   * @throws GUILD_NOT_FOUND
+   */
+  find(guildId: string, readerId: string | null = null): Promise<Guild> {
+    return this.require(this.database, guildId, readerId);
   }
 
   /**
@@ -230,13 +235,8 @@ export class GuildRegistry {
   }
 
   /** @throws GUILD_NOT_FOUND */
-  private async require(sql: SqlRunner, guildId: string): Promise<Guild> {
-    const [guild] = await sql.query<Guild>(
-      `SELECT guild_id AS "guildId", display_name AS "displayName",
-         (SELECT count(*) FROM guild_members WHERE guild_id = $1)::int AS "memberCount"
-       FROM guilds WHERE guild_id = $1`,
-      [guildId],
-    );
+  private async require(sql: SqlRunner, guildId: string, readerId: string | null = null): Promise<Guild> {
+    const [guild] = await sql.query<Guild>(GUILD_BY_ID, [guildId, readerId]);
     if (!guild) throw guildNotFound(guildId);
     return guild;
   }

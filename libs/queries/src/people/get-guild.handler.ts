@@ -6,7 +6,7 @@ import { GetGuildQuery } from '../queries.js';
 export class GetGuildHandler implements IQueryHandler<GetGuildQuery> {
   constructor(private readonly guilds: GuildRegistry) {}
 
-  execute({ guildId }: GetGuildQuery): Promise<Guild> {
-    return this.guilds.find(guildId);
+  execute({ guildId, readerId }: GetGuildQuery): Promise<Guild> {
+    return this.guilds.find(guildId, readerId);
   }
 }

@@ -188,3 +188,29 @@ describe('a list whose board switches to another generation', () => {
     expect(found.list.generation).toBe(2);
   });
 });
+
+describe('the first edition of a window that is still read from the projection', () => {
+  it('says the version of that, and nothing older is shown of the window after it', async () => {
+    const { resolved } = new MemoryList(EMPTY_BOARD);
+    const ranks = { total: async () => ({ total: 1, listVersion: 9 }) } as unknown as ResolvedList['ranks'];
+    const edition = { uid: 5, windowUid: 1, kind: 'final', asOfMs: 0, version: 1, number: 1 } as const;
+    const resolve = async ({ edition: number }: { edition?: number }): Promise<ResolvedList> =>
+      number === undefined ? { ...resolved, ranks } : { ...resolved, edition };
+    const snapshot = topOf([9], { listVersion: 8 });
+    const answered = new AnsweredVersions();
+    answered.note(resolved.list, 8, 0);
+    const reader = new ListReader(
+      { resolve, assertShown: () => undefined } as unknown as ListResolver,
+      {} as EntryDetails,
+      { latest: () => snapshot } as unknown as SnapshotCache,
+      answered,
+      NO_WORLDS,
+      NO_COUNTS,
+      NO_RETAXES,
+    );
+    expect(reader.snapshot(resolved, undefined)).toBe(snapshot);
+    const { resolved: first } = await reader.open({ boardId: 'a', edition: 1 });
+    expect(reader.envelope(first, 'ordinal', { total: 1, listVersion: 700 }).boardVersion).toBe(9);
+    expect(reader.snapshot(resolved, undefined)).toBeUndefined();
+  });
+});

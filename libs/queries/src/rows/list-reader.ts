@@ -175,6 +175,7 @@ export class ListReader {
       : found;
     if (shown.edition !== null) return settled;
     const { listVersion } = await shown.ranks.total(shown.list);
+    this.answered.note(shown.list, listVersion, nowMs());
     return { ...settled, boardVersion: boardVersionOf(shown, listVersion, shown.atMs) };
   }
 

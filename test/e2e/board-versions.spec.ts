@@ -7,7 +7,7 @@ import { RestClient } from './rest-client.js';
 interface List {
   boardVersion: number;
   total: number;
-  window: { id: string };
+  window: { id: string; edition?: number };
   entries: { playerId: string; score: number }[];
 }
 
@@ -152,6 +152,30 @@ describe('boardVersion of one name', () => {
       await fill('closed', 12);
       await expect.poll(async () => (await readAll('closed', versions))[2]!.total).toBe(12);
     }
+  });
+
+  it('does not fall when a board gets fewer shards whose ended window was revised a moment ago', async () => {
+    const season = {
+      season: 's',
+      startsAt: new Date(Date.now() - 60_000).toISOString(),
+      endsAt: '2090-01-01T00:00:00Z',
+    };
+    const definition = { ...SHARDED, scopes: ['global'], windows: ['alltime', season], runs: { keepDays: 30 } };
+    await admin.makeBoard('revised', definition);
+    await fill('revised', 12);
+    const voided = await admin.post('/v1/boards/revised/scores', { playerId: 'p0', score: 99, submissionId: 'voided' });
+    expect(voided.status, voided.text).toBe(200);
+    await admin.post('/v1/admin/boards/revised/close-window', { window: 'season:s' });
+    expect((await admin.delete('/v1/boards/revised/submissions/voided?reason=x')).status).toBe(200);
+    const path = '/v1/boards/revised/entries?window=season:s';
+    await expect.poll(async () => (await read(path)).window.edition, { timeout: 60_000 }).toBe(2);
+    const { boardVersion } = await read(path);
+    const fewer = { order: 'desc', operator: 'best', ...definition, sharding: { by: 'hash', count: 1 } };
+    expect((await admin.put('/v1/boards/revised', fewer)).status).toBe(200);
+    const layout = async (): Promise<unknown> => (await admin.get('/v1/admin/boards/revised/layout')).body;
+    const moved = { generations: expect.arrayContaining([expect.objectContaining(SERVING)]) };
+    await expect.poll(layout, { timeout: 90_000 }).toMatchObject(moved);
+    expect((await read(path)).boardVersion).toBeGreaterThanOrEqual(boardVersion);
   });
 
   it('never locks out who polls with minVersion over the hour at which the next window begins', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isPatchScope, shardCountOf, versionsAfter, type Board, type Layout } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
-import { BoardCatalog, BoardLayouts, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { BoardCatalog, BoardLayouts, keptAfterEndMs, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -270,7 +270,7 @@ export class LayoutBuilder {
       // the scan.
       const isDone = board.layouts.retiring === null && (await this.haveAllPassed(proven).catch(notYet));
       if (isDone && isSameStore()) {
-        const serving = layouts.serve(uid, proven, (before) => versionsOf(before, proven));
+        const serving = layouts.serve(uid, proven, (before) => versionsOf(before, proven, board));
         const isServed = await serving.catch((error: unknown) => notYet(error) || null);
         if (isServed !== null) return isServed;
       }
@@ -375,13 +375,14 @@ async function* whilst<Item>(holds: () => boolean, items: AsyncIterable<Item>): 
   }
 }
 
-const versionsOf = (serving: Layout, { openedAtMs = 0 }: Layout) =>
-  versionsAfter(
-    { shards: shardCountOf(serving.sharding), versions: serving.versions },
-    // Counters begin by the clocks of processes; the ledger's may be ahead of them.
-    Math.min(openedAtMs, nowMs()) - READ_LATER_MS,
-    nowMs() + READ_LATER_MS,
-  );
+const versionsOf = ({ sharding, versions }: Layout, next: Layout, { definition }: Board) => {
+  const shards = shardCountOf(sharding);
+  // Revised standings say as much as the projection can until it forgets their window, which fewer shards would not reach.
+  const aheadMs = shardCountOf(next.sharding) < shards ? keptAfterEndMs(definition) : 0;
+  // Counters begin by the clocks of processes; the ledger's may be ahead of them.
+  const openedAtMs = Math.min(next.openedAtMs ?? 0, nowMs()) - READ_LATER_MS;
+  return versionsAfter({ shards, versions }, openedAtMs, nowMs() + Math.max(READ_LATER_MS, aheadMs));
+};
 
 /** The store or the database is away: it is asked again. */
 const notYet = (error: unknown): false => {

@@ -1,4 +1,11 @@
-import { withBoardDefaults, type StoredWindow, firstLayouts, versionBeyond } from '@laddercast/domain';
+import {
+  firstLayouts,
+  firstVersions,
+  versionBeyond,
+  versionsAfter,
+  withBoardDefaults,
+  type StoredWindow,
+} from '@laddercast/domain';
 import type { EditionKind } from '@laddercast/ledger';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -65,5 +72,19 @@ describe('boardVersion', () => {
     const window: StoredWindow = { ...resolved.window, endsAtMs: STARTS_AT_MS };
     expect(readingAt(resolved, window, 'kept', 0, STARTS_AT_MS)).toBe(4711);
     expect(versionBeyond(new MemoryList(EMPTY_BOARD).resolved.list, STARTS_AT_MS)).toBeGreaterThan(4711);
+  });
+
+  it.each([
+    ['after a freeze', STARTS_AT_MS + 5_000],
+    ['long before its freeze', STARTS_AT_MS + 9_000_000],
+  ])('of a season that ended %s is below all that is read of its name once its board was reset', (_, freezeAtMs) => {
+    const { definition } = EMPTY_BOARD;
+    const board = { ...EMPTY_BOARD, layouts: firstLayouts(definition, firstVersions(STARTS_AT_MS - 1_000)) };
+    const { resolved } = new MemoryList(board);
+    const endsAtMs = STARTS_AT_MS + 10_000;
+    const window: StoredWindow = { ...resolved.window, startsAtMs: STARTS_AT_MS, endsAtMs, freezeAtMs };
+    const ended = readingAt(resolved, window, null, versionBeyond(resolved.list, endsAtMs), endsAtMs);
+    const { shards, versions } = resolved.list;
+    expect(versionsAfter({ shards, versions }, endsAtMs, endsAtMs).base).toBeGreaterThanOrEqual(ended);
   });
 });

@@ -8,7 +8,8 @@ import type { ResolvedList } from './list-resolver.js';
  *
  * - running: the projection's own version.
  * - frozen: beyond all that was answered before the freeze.
- * - ended and still in the projection: the projection's, which was hidden during the freeze, on top of the frozen one.
+ * - ended and still in the projection: the projection's, which was hidden during the freeze, on top of what the frozen one
+ *   gained.
  * - final, by its number or in a style that the projection does not keep, while everybody reads that: as it says.
  * - final: beyond all that the projection can have answered until it forgot the window, and greater with each edition.
  *
@@ -24,7 +25,9 @@ export function boardVersionOf(
   const { freezeAtMs, endsAtMs } = window;
   if (edition?.kind === 'kept') return edition.version;
   if (edition?.kind === 'frozen' || endsAtMs === null || atMs < endsAtMs) return listVersion;
-  const ofFreeze = freezeAtMs === null ? 0 : versionBeyond(list, freezeAtMs);
+  // Closed early, it may never have frozen.
+  const hasFrozen = freezeAtMs !== null && freezeAtMs < endsAtMs;
+  const ofFreeze = hasFrozen ? versionBeyond(list, freezeAtMs) - list.versions.base : 0;
   if (edition === null) return ofFreeze + listVersion;
   return ofFreeze + versionBeyond(list, endsAtMs + keptAfterEndMs(board.definition)) + edition.number - 1;
 }

@@ -4,21 +4,25 @@ import { isDatabaseUnavailable, StaleBoardError, type BoardCatalog } from '@ladd
 /** A board that changes again and again under a write: each try looks it up anew. */
 const RETRIES_MAX = 3;
 
+/** @throws OVERLOADED when a board keeps changing under a write */
+export function assertMayTryAgain(tries: number): void {
+  if (tries <= RETRIES_MAX) return;
+  throw new LadderError('OVERLOADED', 'The board keeps changing; send it again, with the same submissionId.', {
+    retryAfterSeconds: 1,
+  });
+}
+
 /**
  * Tries a write again, with the board as it is now, when the board changed under it.
  * @throws OVERLOADED when it keeps changing, and whatever the attempt throws
  */
-export async function whileBoardChanges<T>(boards: BoardCatalog, attempt: (tries: number) => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
+export async function whileBoardChanges<T>(boards: BoardCatalog, attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      return await attempt(tries);
+      return await attempt();
     } catch (error) {
       if (!(error instanceof StaleBoardError)) throw error;
-      if (tries === RETRIES_MAX) {
-        throw new LadderError('OVERLOADED', 'The board keeps changing; send it again, with the same submissionId.', {
-          retryAfterSeconds: 1,
-        });
-      }
+      assertMayTryAgain(tries);
       await boards.refresh();
     }
   }

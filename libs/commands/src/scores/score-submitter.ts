@@ -10,13 +10,20 @@ import {
   type PublishedPatch,
 } from '@laddercast/domain';
 import { Extensions, type CheckedSubmission } from '@laddercast/extension';
-import { BoardCatalog, Ledger, runsNotKept, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
+import {
+  BoardCatalog,
+  Ledger,
+  runsNotKept,
+  StaleBoardError,
+  type SubmitReceipt,
+  type SubmitWrite,
+} from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
 import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { boardNow, refuseFed, whileBoardChanges } from '../boards/stale-board.js';
+import { assertMayTryAgain, boardNow, refuseFed } from '../boards/stale-board.js';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
 import type { SubmissionBody } from '../bodies/submission-body.js';
 
@@ -60,14 +67,40 @@ export class ScoreSubmitter {
   }
 
   /**
-   * Resolves when the run is durable. Writes of one player are counted in the order of these calls.
+   * Resolves when the run is durable.
    * @throws LadderError with what is wrong
    */
-  commit({ write, again }: PreparedSubmission): Promise<AcceptedSubmission> {
-    return whileBoardChanges(this.boards, async (tries) => {
-      const current = tries === 0 ? write : { ...(await again()), submissionId: write.submissionId };
-      return { board: current.board, write: current, receipt: await this.ledger.write(current) };
-    });
+  async commit(prepared: PreparedSubmission): Promise<AcceptedSubmission> {
+    const [settled] = await this.commitAll([prepared]);
+    if (settled!.status === 'rejected') throw settled!.reason;
+    return settled!.value;
+  }
+
+  /**
+   * The same of each, in their order. Writes of one player are counted in it: where a board has changed, its writes are tried again
+   * together, as a later one must not be ready before an earlier one.
+   */
+  async commitAll(prepared: readonly PreparedSubmission[]): Promise<PromiseSettledResult<AcceptedSubmission>[]> {
+    const settled = await Promise.allSettled(prepared.map(({ write }) => this.write(write)));
+    for (let tries = 1; ; tries += 1) {
+      const stale = [...settled.keys()].filter((at) => isStale(settled[at]!));
+      if (stale.length === 0) return settled;
+      const anew = await Promise.allSettled(stale.map((at) => this.anew(prepared[at]!, tries)));
+      const again = await Promise.allSettled(
+        anew.map((one) => (one.status === 'fulfilled' ? this.write(one.value) : Promise.reject(one.reason as Error))),
+      );
+      stale.forEach((at, index) => (settled[at] = again[index]!));
+    }
+  }
+
+  private async write(write: SubmitWrite): Promise<AcceptedSubmission> {
+    return { board: write.board, write, receipt: await this.ledger.write(write) };
+  }
+
+  private async anew({ write, again }: PreparedSubmission, tries: number): Promise<SubmitWrite> {
+    assertMayTryAgain(tries);
+    await this.boards.refresh();
+    return { ...(await again()), submissionId: write.submissionId };
   }
 
   private async toWrite(identity: Identity, { boardId, body }: BoardSubmission): Promise<SubmitWrite> {
@@ -144,6 +177,9 @@ export class ScoreSubmitter {
     return said;
   }
 }
+
+const isStale = (one: PromiseSettledResult<unknown>): boolean =>
+  one.status === 'rejected' && one.reason instanceof StaleBoardError;
 
 /** The board's own rules, apart from those of its windows, which the ledger checks. */
 function assertRules({ board, score, columns, metadata }: SubmitWrite, body: SubmissionBody, identity: Identity): void {

@@ -3,7 +3,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { problemOfItem } from '../problem-of-item.js';
 import { SubmitScoresCommand, type SubmissionResult } from '../commands.js';
 import { inParts } from '@laddercast/platform';
-import { ScoreSubmitter } from './score-submitter.js';
+import { ScoreSubmitter, type PreparedSubmission } from './score-submitter.js';
 import { RANKS_AT_ONCE, SubmissionRanks, waitUntilMs } from './submission-ranks.js';
 import { resultOf } from './submit-score.handler.js';
 
@@ -25,9 +25,14 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
         one instanceof LadderError ? one : this.submitter.prepare(identity, one).catch(asProblem),
       ),
     );
-    const accepted = await Promise.all(
-      prepared.map((one) => (one instanceof LadderError ? one : this.submitter.commit(one).catch(asProblem))),
-    );
+    const isPrepared = (one: PreparedSubmission | LadderError): one is PreparedSubmission =>
+      !(one instanceof LadderError);
+    const committed = (await this.submitter.commitAll(prepared.filter(isPrepared))).values();
+    const accepted = prepared.map((one) => {
+      if (one instanceof LadderError) return one;
+      const settled = committed.next().value!;
+      return settled.status === 'fulfilled' ? settled.value : asProblem(settled.reason);
+    });
     if (waitSeconds === null) {
       return accepted.map((one) => (one instanceof LadderError ? one : resultOf(one, null)));
     }

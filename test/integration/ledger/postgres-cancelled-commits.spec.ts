@@ -2,14 +2,13 @@
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CancelledBeginnings } from '../nodes/postgres-cancelled-beginnings.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 
 const DAY_MS = 86_400_000;
 /** Long enough for what comes before the freeze. */
 const FREEZES_IN_MS = 2000;
-const CANCELLED = `DO $$ BEGIN RAISE EXCEPTION 'canceling statement due to user request' USING ERRCODE = '57014'; END $$`;
 
 describe('a commit whose beginning is cancelled', () => {
   let testDatabase: TestDatabase;
@@ -32,27 +31,18 @@ describe('a commit whose beginning is cancelled', () => {
   const makeBoard = async (id: string, definition: Partial<BoardDefinition> = {}): Promise<Board> =>
     (await node.registry.put(id, withBoardDefaults({ order: 'desc', operator: 'sum', ...definition }))).board;
 
-  /** The next commit begins in vain; resolves to whether one did. */
-  function cancelNext(): () => boolean {
-    const { query } = pg.Client.prototype;
-    let cancelled = false;
-    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...given: unknown[]) {
-      const [sent] = given as [{ text?: string }];
-      if (!cancelled && sent.text?.startsWith('BEGIN; ')) {
-        cancelled = true;
-        sent.text = CANCELLED;
-      }
-      return (query as (...args: unknown[]) => unknown).apply(this, given);
-    } as never);
-    return () => cancelled;
+  function cancelNext(): CancelledBeginnings {
+    const beginnings = new CancelledBeginnings();
+    beginnings.next();
+    return beginnings;
   }
 
   it.each([true, false])('stores nothing of what was sent behind it, with an id of the client: %s', async (given) => {
     const board = await makeBoard(`b-${given}`);
     for (const score of [1, 2]) await node.ledger.write(submissionOf(board, 'ada', score));
-    const isCancelled = cancelNext();
+    const beginnings = cancelNext();
     const receipt = await node.ledger.write(submissionOf(board, 'ada', 4, { idFromClient: given }));
-    expect(isCancelled()).toBe(true);
+    expect(beginnings.cancelled).toBe(1);
     expect(receipt).toMatchObject({ replayed: false, answer: { score: 7, previousScore: 3 } });
     const [undeclared] = await node.database.query('SELECT is_called AS "isCalled" FROM undeclared_writes');
     expect(undeclared).toEqual({ isCalled: false });
@@ -67,9 +57,9 @@ describe('a commit whose beginning is cancelled', () => {
     await other.boards.refresh();
     await other.ledger.write(submissionOf(board, 'ada', 10));
     await sleep(nowMs + FREEZES_IN_MS + 200 - Date.now());
-    const isCancelled = cancelNext();
+    const beginnings = cancelNext();
     const { answer } = await node.ledger.write(submissionOf(board, 'ada', 4));
-    expect(isCancelled()).toBe(true);
+    expect(beginnings.cancelled).toBe(1);
     expect(answer).toMatchObject({ score: 17, previousScore: 13 });
     expect(await node.database.query('SELECT score FROM frozen_entries')).toEqual([{ score: 13 }]);
   });

@@ -36,11 +36,8 @@ export interface WatchedRating {
 /** One statement, so that a rating and its changes are of one moment. */
 const WATCHED_RATINGS = prepared(`
   SELECT (SELECT ${RATING_JSON} FROM ratings AS r WHERE r.pool_uid = w.pool_uid AND r.player_id = w.player_id) AS rating,
-    coalesce((SELECT listed FROM players WHERE player_id = w.player_id), true)
-      AND NOT EXISTS (SELECT 1 FROM sanctions WHERE player_id = w.player_id AND ended_at IS NULL AND boards IS NULL)
-      AS "isListed",
-    EXISTS (SELECT 1 FROM sanctions
-      WHERE player_id = w.player_id AND ended_at IS NULL AND boards IS NULL AND kind <> 'hide') AS "isWithheld",
+    coalesce((SELECT listed FROM players WHERE player_id = w.player_id), true) AND s.kind IS NULL AS "isListed",
+    coalesce(s.kind <> 'hide', false) AS "isWithheld",
     coalesce((SELECT json_agg(json_build_object('position', c.position, 'gameId', g.game_id, 'before', c.before_rating,
         'after', c.after_rating) ORDER BY c.position)
       FROM (SELECT * FROM rating_changes WHERE pool_uid = w.pool_uid AND player_id = w.player_id
@@ -50,6 +47,8 @@ const WATCHED_RATINGS = prepared(`
       '[]') AS changes,
     floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"
   FROM unnest($1::int[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (pool_uid, player_id, after_position, place)
+  LEFT JOIN LATERAL (
+    SELECT kind FROM sanctions WHERE player_id = w.player_id AND ended_at IS NULL AND boards IS NULL LIMIT 1) AS s ON true
   ORDER BY w.place`);
 
 /** What became of each of these players, in their order; of each at most so many changes. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { metrics, monotonicMs, startSpan, type OpenSpan } from '@laddercast/platform';
+import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import { WRITE_DEADLINE_MS } from '../lanes/commit-tries.js';
 import { refuseOverload } from '../submissions/submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite } from '../entries/ledger-writes.js';
-import type { LaneWriter } from '../submissions/lane-writer.js';
+import type { LaneWriter, WriteAttempt } from '../submissions/lane-writer.js';
 import { decodeResults, encodeMessage, type HandedResult, type HandedWrite } from './lane-message.js';
 import type { LaneLink } from './lane-link.js';
 import type { LaneOwner } from './lane-owners.js';
@@ -15,6 +15,7 @@ export const PATIENCE_MS = WRITE_DEADLINE_MS / 10;
 export const MESSAGES_AT_ONCE = 8;
 /** As many as a commit takes. */
 const MESSAGE_WRITES_MAX = 512;
+const SETTLED_LOOK_MS = 5;
 
 /** What a route asks of the rest. */
 export interface LaneRouteParts {
@@ -51,22 +52,15 @@ export class LaneRoute {
   private readonly messages = new Set<Promise<void>>();
   /** Those of whom a message is on its way. */
   private readonly players = new Set<string>();
-  /** Writes made here in the place of an owner: what comes after them is not handed over before they are settled. */
+  /** Writes made here that are not settled: nothing is handed over before they are. */
   private madeHere = 0;
-  /** The last write that was made here at once; those before it are settled before it. */
-  private last: Promise<unknown> | null = null;
-  private lastSettled: Promise<void> | null = null;
 
   constructor(private readonly parts: LaneRouteParts) {}
 
   /** @throws as {@link LaneWriter.write} */
   write(write: LedgerWrite): Promise<LedgerReceipt> {
     const { parts } = this;
-    if (write.kind === 'override' || (!this.isBusy && parts.owner() === null)) {
-      const made = parts.writer.write(write);
-      this.last = made;
-      return made;
-    }
+    if (write.kind === 'override' || (!this.isBusy && parts.owner() === null)) return this.make(write);
     if (this.queue.length >= parts.queueMax) refuseOverload(write);
     const span = startSpan('ledger commit');
     const handed = {
@@ -87,7 +81,7 @@ export class LaneRoute {
 
   /** Resolves once nothing waits any more. */
   async settled(): Promise<void> {
-    while (this.isBusy) await (this.looking ?? this.lastSettled ?? Promise.race(this.messages));
+    while (this.isBusy) await sleep(SETTLED_LOOK_MS);
   }
 
   private get isBusy(): boolean {
@@ -104,13 +98,13 @@ export class LaneRoute {
 
   private goOn(): void {
     while (this.queue.length > 0) {
-      const owner = this.madeHere === 0 ? this.parts.owner() : null;
+      const owner = this.parts.owner();
       if (owner === null) {
         // What is on its way comes first.
         if (this.messages.size === 0) for (const waiting of this.queue.splice(0)) this.makeHere(waiting, false);
         return;
       }
-      if (this.last !== null) return this.goOnAfter(this.last);
+      if (this.madeHere > 0) return;
       const batch = this.messages.size < MESSAGES_AT_ONCE ? this.nextMessage() : [];
       if (batch.length === 0) return;
       for (const { write } of batch) this.players.add(write.playerId);
@@ -121,16 +115,6 @@ export class LaneRoute {
       });
       this.messages.add(message);
     }
-  }
-
-  private goOnAfter(last: Promise<unknown>): void {
-    this.lastSettled ??= last
-      .catch(() => undefined)
-      .then(() => {
-        this.lastSettled = null;
-        if (this.last === last) this.last = null;
-        this.goOn();
-      });
   }
 
   /** What waits, up to the first write of a player of whom a message is on its way: that one could be lost. */
@@ -162,15 +146,23 @@ export class LaneRoute {
   /** @param unsettled whether it may be committed already */
   private makeHere(waiting: WaitingWrite, unsettled: boolean): void {
     const { write, sinceMs } = waiting;
-    this.madeHere += 1;
     const attempt = { sinceMs, expiresAtMs: sinceMs + WRITE_DEADLINE_MS, unsettled, isHandedOver: false };
     // A refusal at once is one like any other.
-    void new Promise<LedgerReceipt>((resolve) => resolve(this.parts.writer.write(write, attempt)))
-      .then(
-        (receipt) => settle(waiting, { receipt }),
-        (error: unknown) => refuse(waiting, error),
-      )
-      .finally(() => (this.madeHere -= 1));
+    void new Promise<LedgerReceipt>((resolve) => resolve(this.make(write, attempt))).then(
+      (receipt) => settle(waiting, { receipt }),
+      (error: unknown) => refuse(waiting, error),
+    );
+  }
+
+  private make(write: LedgerWrite, attempt?: WriteAttempt): Promise<LedgerReceipt> {
+    const made = this.parts.writer.write(write, attempt);
+    this.madeHere += 1;
+    const settled = (): void => {
+      this.madeHere -= 1;
+      if (this.madeHere === 0) this.goOn();
+    };
+    void made.then(settled, settled);
+    return made;
   }
 }
 

@@ -7,6 +7,18 @@ export const inPage = {
   cut: "[...document.querySelectorAll('#rows .run, #rows .score')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)",
   cutNumbers:
     "[...document.querySelectorAll('.ranking .score, .ranking .rank')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)",
+  /** What lies over the open panel, looked for each 20 px. */
+  overPanel: `(() => {
+    const panel = document.querySelector('[open] > .panel');
+    const { left, right, top, bottom } = panel.getBoundingClientRect();
+    const found = [];
+    for (let y = top + 20; y < Math.min(bottom, innerHeight); y += 20)
+      for (let x = left + 20; x < right; x += 20) {
+        const above = document.elementFromPoint(x, y);
+        if (!panel.contains(above)) found.push(above.outerHTML.slice(0, 80));
+      }
+    return found;
+  })()`,
   rowsInSight:
     "[...document.querySelectorAll('#rows tr')].filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length",
   watchShifts: `{

@@ -31,7 +31,7 @@ describe.runIf(hasChromium('the tests of the layout of the live page'))('the lay
       if (!more) await service.submit(id, Object.fromEntries(players.map((player, at) => [player, scoreOf(at)])));
       await service.untilShown(id, players.length);
     };
-    await board('plain', {}, (at) => 4000 - at * 17);
+    await board('plain', { scopes: ['global', 'region'] }, (at) => 4000 - at * 17);
     const columns = [{ name: 'hits', order: 'asc' }];
     await board(
       'time',
@@ -77,6 +77,23 @@ describe.runIf(hasChromium('the tests of the layout of the live page'))('the lay
       expect(await page.evaluate(inPage.width), `${width}`).toBe(width);
       expect((await page.locator('#rows .label').first().boundingBox())!.width).toBeGreaterThan(24);
     }
+  });
+
+  it('lays nothing over the options of a phone', async () => {
+    await open('plain', PHONE);
+    await session.openOptions();
+    expect(await page.evaluate(inPage.overPanel)).toEqual([]);
+  });
+
+  it.each([320, 390])('says how it is with the connection beside the button (%i px)', async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    await session.open('nowhere');
+    await session.until('#connection', 'Waiting');
+    const box = async (what: string) => (await page.locator(what).boundingBox())!;
+    const [words, pill, button] = await Promise.all(['#connection-text', '#connection', '#try-open'].map(box));
+    expect(words!.x + words!.width).toBeLessThanOrEqual(pill!.x + pill!.width);
+    expect(button!.height).toBe(30);
+    expect(await page.evaluate(inPage.width)).toBe(width);
   });
 
   it('writes scores as the board says, and tells the exact one of those that are shortened', async () => {

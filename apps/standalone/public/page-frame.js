@@ -4,7 +4,7 @@ const STATE_WORDS = {
   quiet: 'No news for',
   behind: 'Behind by',
   reconnecting: 'Reconnecting',
-  waiting: 'Waiting for the board',
+  waiting: 'Waiting',
   unauthorized: 'A key is needed',
 };
 const COUNTED = ['quiet', 'behind'];

@@ -119,6 +119,16 @@ describe.runIf(hasChromium('the tests of the pictures of the live page'))('the p
     await expectAccessible(page);
   });
 
+  it('has room for the time of the race on a phone', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open('#race');
+    await session.until('#race-words', /standings at the end of each window/, SETTLED);
+    const box = async (what: string) => (await page.locator(what).boundingBox())!;
+    const [bar, time, speed] = await Promise.all(['.race-bar', '#race-time', '#race-speed'].map(box));
+    expect(time!.width).toBeGreaterThan(200);
+    expect(speed!.x + speed!.width).toBeLessThanOrEqual(bar!.x + bar!.width);
+  });
+
   it('shows a player on a phone without sideways scrolling, and nothing that axe finds', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -22,6 +22,9 @@ interface SpreadModule {
     list: { order: string },
   ): Promise<{ edges: number[]; counts: number[]; isExact: boolean } | null>;
 }
+interface SpreadChartModule {
+  spreadChart(spread: object, look: object): { words: string };
+}
 interface BumpModule {
   linesOf(lists: object[]): { name: string; values: (number | null)[] }[];
 }
@@ -100,6 +103,13 @@ describe('the spread of scores', () => {
   it('has nothing to show of few scores, or of one score', () => {
     expect(countedIn([1, 2, 3])).toBeNull();
     expect(countedIn(Array<number>(50).fill(7))).toBeNull();
+  });
+
+  it('says how many have what most have, and not that most have it', async () => {
+    const { spreadChart } = await pageModule<SpreadChartModule>('charts/spread.js');
+    const spread = { edges: [0, 10, 20, 30], counts: [5, 8, 7], total: 20, isExact: true };
+    const look = { scores: { brief: String, short: String }, mine: 12, name: 'Ada' };
+    expect(spreadChart(spread, look).words).toBe('10 to 20 is most common: 8 of 20. Ada has 12.');
   });
 
   it.each(['desc', 'asc'])('finds the same by ranks where a list is long (%s)', async (order) => {

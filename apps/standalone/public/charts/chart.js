@@ -84,13 +84,17 @@ export class Chart {
       grid: { stroke: colour('--line'), width: 1 },
       ticks: { show: false },
     };
+    const isBars = lines.some(({ isBar }) => isBar);
     const words = (write) => (_plot, ticks) => ticks.map((tick) => (tick === null ? '' : write(tick)));
     return {
       legend: { show: false },
       padding: [10, ends ? 120 : 24, 0, 0],
       tzDate: (time) => UPlot.tzDate(new Date(time * 1000), 'UTC'),
       cursor: { drag: { x: false, y: false }, points: { size: 7 } },
-      scales: { x: { time: isTime }, y: isRanks ? { dir: -1, range: rankRange } : {} },
+      scales: {
+        x: { time: isTime, ...(isBars && { range: wholeBars }) },
+        y: isRanks ? { dir: -1, range: rankRange } : isBars ? { range: fromZero } : {},
+      },
       series: [{}, ...lines.map((line, at) => this.#series(line, at, colour))],
       axes: [
         isTime
@@ -174,6 +178,12 @@ export class Chart {
 
 /** Half a rank of air above and below; one rank alone is in the middle. */
 const rankRange = (_plot, min, max) => [Math.max(0.5, (min ?? 1) - 0.5), (max ?? 1) + 0.5];
+
+/** Each bar stands around its x: the outermost are as wide as the others. */
+const wholeBars = (_plot, min, max) => [min - 0.5, max + 0.5];
+
+/** Bars begin at 0: their height tells how many, not how many more than some. */
+const fromZero = (_plot, _min, max) => [0, Math.max(1, max * 1.05)];
 
 const shorten = (name) => (name.length > 17 ? `${[...name].slice(0, 16).join('')}…` : name);
 

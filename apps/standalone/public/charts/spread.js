@@ -69,7 +69,7 @@ export function spreadChart({ edges, counts, total, isExact }, { scores, mine = 
     writeX: (at) => (Number.isInteger(at) && at in counts ? scores.brief(edges[at]) : ''),
     writeY: (value) => count(Math.round(value)),
     mark: mine === null ? null : { at: binOf(edges, mine), label: name },
-    words: `Most of ${about(total)} have ${range(top)}.${place}`,
+    words: `${range(top)} is most common: ${about(counts[top])} of ${about(total)}.${place}`,
     table: {
       caption: 'How many have which score',
       head: ['Score', 'Players', 'Part'],

@@ -37,7 +37,7 @@ describe.runIf(hasChromium('the tests of the boards to choose from'))('the board
     await home();
     const first = card(`Board ${board}`);
     await expect.poll(() => first.locator('.number').allTextContents()).toEqual(['1,200', '1,100', '1,000']);
-    await expect.poll(() => first.locator('.until').textContent()).toMatch(/^Today resets in \d/);
+    await expect.poll(() => first.locator('.until').textContent()).toMatch(/^Today: resets in \d/);
     expect(await first.locator('.soft').first().textContent()).toBe('12 entries');
     expect(await page.locator('#home-boards h3').allTextContents()).toEqual(['<b>Bold</b>', `Board ${board}`]);
     for (const colorScheme of ['light', 'dark'] as const) {

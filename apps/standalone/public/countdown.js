@@ -31,7 +31,7 @@ export class Countdown {
   tell(window, name = '') {
     clearTimeout(this.#timer);
     const { text, at } = window ? nextMoment(window) : { text: '', at: null };
-    this.#text.textContent = name && text ? `${name} ${text}` : text;
+    this.#text.textContent = name && text ? `${name}: ${text}` : text;
     this.#time.dateTime = at ?? '';
     this.#element.title = at ? dateAndTime(at) : '';
     this.#element.dataset.state = window?.isFrozen ? 'frozen' : (window?.state ?? '');

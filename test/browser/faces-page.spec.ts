@@ -23,7 +23,7 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
     await profile('p1', {
       ...{ avatarUrl: 'https://avatars.test/p1.svg', region: 'EU', attributes: { country: 'GB' } },
     });
-    await profile('p2', { avatarUrl: 'https://elsewhere.test/p2.svg', region: 'North' });
+    await profile('p2', { avatarUrl: 'https://elsewhere.test/p2.svg', region: 'Asia' });
     await profile('p3', { avatarUrl: 'https://avatars.test/broken.svg' });
     board = await session.boardOfTwelve();
   });
@@ -82,7 +82,7 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
     const flag = page.locator('#rows tr').first().getByRole('img', { name: 'United Kingdom' });
     await flag.waitFor();
     expect(await said(0, '.flag')).toBe('"\u{1F1EC}\u{1F1E7}"');
-    expect(await page.locator('#rows').getByRole('img', { name: 'North' }).isVisible()).toBe(true);
+    expect(await page.locator('#rows').getByRole('img', { name: 'Asia' }).isVisible()).toBe(true);
     expect(await page.locator('#rows .flag:visible').count()).toBe(2);
     await expectAccessible(page);
   });
@@ -98,7 +98,7 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('#me-rows .face.is-loaded').count()).toBe(2);
     // Beside the board names need the room.
-    expect(await page.locator('#me-rows').getByRole('img', { name: 'North' }).count()).toBe(0);
+    expect(await page.locator('#me-rows').getByRole('img', { name: 'Asia' }).count()).toBe(0);
     await page.locator('#rows').getByRole('link', { name: 'p1', exact: true }).click();
     await expect.poll(() => page.locator('#player-dialog .face.is-loaded').count()).toBe(1);
     expect(await page.locator('#player-dialog').getByRole('img', { name: 'United Kingdom' }).count()).toBe(1);
@@ -132,7 +132,7 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
       return face.right > name.left || name.right > flag.left;
     })()`;
     expect(await page.evaluate(overlap)).toBe(false);
-    expect(await page.locator('#rows').getByRole('img', { name: 'North' }).count()).toBe(0);
+    expect(await page.locator('#rows').getByRole('img', { name: 'Asia' }).count()).toBe(0);
     expect(await page.locator('#rows').getByRole('img', { name: 'United Kingdom' }).count()).toBe(1);
   });
 });

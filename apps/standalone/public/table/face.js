@@ -4,7 +4,7 @@ import { mayLoad } from './image-hosts.js';
 
 const SIZE = 24;
 /** Longer words stand only where there is room. */
-const WORDS_MAX = 4;
+const WORDS_MAX = 3;
 
 /**
  * Who somebody is: an avatar, round and of one size, with the first letter of the name where it cannot be shown; and a flag. What

@@ -150,6 +150,15 @@ describe.runIf(hasChromium('the tests of windows on the live page'))('the window
     await session.untilShown(numbered(1, 12));
   });
 
+  it('says of a window that is still to come when it begins, and offers those that run', async () => {
+    const board = await session.boardOfTwelve({ windows: ['alltime', season('next', 86_400 * 3, 86_400 * 9)] });
+    await session.open(board, '&window=season:next');
+    await session.until('#notice-title', 'Season next has not begun');
+    await session.until('#notice-text', /^It begins on \w+ \d+, \d{4}/);
+    await session.until('#resets', /starts in 2 days 23 h/);
+    expect(await page.locator('#notice-choices a').allTextContents()).toEqual(['All time']);
+  });
+
   it('says in the words of the service that there is no such window, and offers those there are', async () => {
     await session.open(await session.boardOfTwelve(), '&window=season:never');
     await session.until('#notice', /has no window "season:never"/);

@@ -321,7 +321,9 @@ function refused(problem) {
   freshness.forget();
   const isWindow = problem.code === 'WINDOW_NOT_FOUND';
   showSide();
-  notice.show(isWindow ? windowNotice(problem, windows.choices(board.book)) : refusalNotice(problem, choice.view));
+  notice.show(
+    isWindow ? windowNotice(problem, shown, windows.choices(board.book)) : refusalNotice(problem, choice.view),
+  );
   clearTimeout(againTimer);
   // What is wrong with the question stays wrong.
   if (problem.status >= 429 || problem.status === 0) againTimer = setTimeout(() => void show(), LOOK_AGAIN_MS);

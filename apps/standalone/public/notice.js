@@ -1,5 +1,7 @@
 import { DEMO_BOARD } from './address.js';
 import { problemDetail } from './messages.js';
+import { endedLabel } from './window-words.js';
+import { dateAndTime } from './words.js';
 
 /** What the page itself says of a key that the live connection was refused with. */
 export const KEY_REFUSED = 'KEY_REFUSED';
@@ -70,8 +72,12 @@ export function boardNotice(problem, board) {
   };
 }
 
-/** That there is no such window, and which there are, as links. */
-export function windowNotice(problem, choices) {
+/** That there is no such window, or that it (as the service lists it) has not begun, and which there are, as links. */
+export function windowNotice(problem, window, choices) {
+  if (window?.state === 'upcoming') {
+    const text = `It begins on ${dateAndTime(window.startsAt)}. There are:`;
+    return { title: `${endedLabel(window)} has not begun`, text, choices };
+  }
   return { title: 'There is no such window', text: `${problemDetail(problem)} There are:`, choices };
 }
 

@@ -249,6 +249,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   it('asks for a key on a private board, and is live with it', async () => {
     const board = await boardOfTwelve({ visibility: 'private' });
     await open(board);
+    await expect.poll(() => page.textContent('#connection-text')).toBe('A key is needed');
     await page.getByRole('button', { name: 'Enter a key' }).click();
     await page.getByLabel('Key', { exact: true }).fill(service.adminKey);
     await page.getByRole('button', { name: 'Use this key' }).click();

@@ -341,6 +341,7 @@ function explain(problem) {
   showSide();
   if (board.definition === null) showTitle(choice.board);
   if (problem.status === 401 || problem.status === 403) {
+    showConnection({ name: 'unauthorized' });
     notice.show(refusalNotice(problem, 'players'));
     return;
   }

@@ -54,9 +54,10 @@ export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTim
       try {
         const answer = await options.fetch(url, { ...init, signal: abort.signal });
         const { ok, status, headers } = answer;
-        const body = parsed(await answer.text(), ok ? 0 : status);
+        const body = parsed(await answer.text(), ok);
         // What a cache kept would tell the time of then.
-        if (!headers.get('cache-control')?.includes('public')) time.observe(headers.get('date'), askedAt, clock.now());
+        if (body && !headers.get('cache-control')?.includes('public'))
+          time.observe(headers.get('date'), askedAt, clock.now());
         if (ok) return body as Answer;
         throw new LadderProblem(
           { title: `The service answered ${status}`, ...body, status },
@@ -109,12 +110,13 @@ export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTim
   };
 }
 
-/** @throws LadderProblem of this status where it is not JSON: then the answer is not the service's */
-function parsed(text: string, status: number): object | null {
+/** null also where a refusal is not JSON. @throws LadderProblem where an answer is not: then it is not the service's */
+function parsed(text: string, isAnswer: boolean): object | null {
   try {
     return text === '' ? null : (JSON.parse(text) as object);
   } catch (cause) {
-    throw clientProblem('UNREADABLE', 'The answer is not JSON', status, cause);
+    if (!isAnswer) return null;
+    throw clientProblem('UNREADABLE', 'The answer is not JSON', 0, cause);
   }
 }
 

@@ -113,6 +113,16 @@ describe('a call', () => {
     expect(http.requests).toHaveLength(2);
   });
 
+  it('waits as long as a proxy in front of the service says, in words of its own', async () => {
+    http.next.push({ status: 503, text: '<h1>Back soon</h1>', headers: { 'retry-after': '3' } });
+    const seen = outcome(rest().board('blitz').definition());
+    await clock.step(2999);
+    expect(http.requests).toHaveLength(1);
+    await clock.step(1);
+    expect(http.requests).toHaveLength(2);
+    expect(seen.problem).toBeUndefined();
+  });
+
   it('is given up at once where the service asks to wait longer than the call may take', async () => {
     http.next.push(problem('RATE_LIMITED', 429, { 'retry-after': '60' }));
     const seen = outcome(rest().board('blitz').definition());

@@ -61,6 +61,23 @@ describe.runIf(hasChromium('the tests of windows on the live page'))('the window
     await session.untilShown(['veteran', ...numbered(1, 12)]);
   });
 
+  it('has the chosen window and the archive in sight on a phone, and others beside them', async () => {
+    const past = season('past', -86_400 * 9, -86_400 * 2);
+    const board = await session.boardOfTwelve({ windows: ['alltime', 'daily', 'weekly', 'monthly', past] });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await session.open(board, '&window=monthly');
+    await session.untilShown(numbered(1, 10));
+    const isInSight = (name: string) =>
+      page.evaluate<boolean>(`(() => {
+        const { left, right } = document.querySelector('${name}').getBoundingClientRect();
+        const strip = document.getElementById('windows').getBoundingClientRect();
+        return left >= 0 && right <= ('${name}'.startsWith('#windows') ? strip.right + 1 : innerWidth);
+      })()`);
+    expect(await isInSight('#windows label:has(:checked)')).toBe(true);
+    expect(await isInSight('#windows label:has([value="weekly"])')).toBe(true);
+    expect(await isInSight('#archive-open')).toBe(true);
+  });
+
   it('counts a season down by the second, says that it is over, and shows its final standings', async () => {
     const board = await session.boardOfTwelve({
       windows: ['alltime', season('now', -60, 18), season('next', 3600, 7200)],

@@ -55,7 +55,6 @@ export class WindowChooser {
       byId('windows')
         .querySelector(`input[value="${CSS.escape(focused)}"]`)
         ?.focus();
-    scrollTo(byId('windows'), byId('windows').querySelector('input:checked')?.parentElement);
     byId('archive').hidden = !book.hasArchive;
     const isArchived = chosen !== null && book.ended.some(({ id }) => id === chosen?.id);
     byId('archive').classList.toggle('chosen', isArchived);
@@ -63,6 +62,8 @@ export class WindowChooser {
     this.#list('upcoming', book.upcoming, (window) => upcomingRow(window));
     this.#list('ended', book.ended, (window) => this.#endedRow(window, window.id === chosen?.id));
     byId('archive-more').hidden = !book.hasMore;
+    // Only now, because the archive takes its room beside them.
+    scrollTo(byId('windows'), byId('windows').querySelector('input:checked')?.parentElement);
   }
 
   /** Some windows of a book, as `[{ label, href, window }]`: those that run, and the last that are over. */

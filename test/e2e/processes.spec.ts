@@ -109,7 +109,8 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
     for (const { url } of [apps.api[0]!, apps.projector[0]!, apps.gateway[0]!]) {
       const client = new RestClient(url);
       const nothing = await client.get('/v1/nothing');
-      expectProblem(nothing, 'NOT_FOUND');
+      const hint = url === apps.api[0]!.url ? /; see \/docs\.$/ : /an api process answers\.$/;
+      expect(expectProblem(nothing, 'NOT_FOUND').detail).toMatch(hint);
       expect(nothing.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
       const method = await client.post('/health/live');
       expectProblem(method, 'METHOD_NOT_ALLOWED');

@@ -87,8 +87,8 @@ export class TestBoards {
         if (isUnused) return { ...bounds, uid: 0, state: 'settled' };
         return bounds && this.addWindow(board.uid, { ...bounds, state: 'open' });
       },
-      at: async ({ uid }: Board, atMs: number) =>
-        live(uid).filter(({ startsAtMs, endsAtMs }) => (startsAtMs ?? 0) <= atMs && atMs < (endsAtMs ?? Infinity)),
+      lastOfKind: async ({ uid }: Board, kind: string, atMs: number) =>
+        live(uid).find((window) => window.kind === kind && kind !== 'season' && atMs < (window.endsAtMs ?? Infinity)),
       byUid: async (uid: number) => this.remembered.get(uid),
       refresh: async (uids: readonly number[]) => uids.flatMap((uid) => this.windows.get(uid) ?? []),
     } as unknown as WindowCatalog;

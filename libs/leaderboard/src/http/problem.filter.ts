@@ -67,7 +67,9 @@ export class ProblemFilter implements ExceptionFilter {
         `${request.method} is not for this address; it takes ${methods.join(', ')}.`,
       );
     }
-    return new LadderError('NOT_FOUND', `There is nothing at ${request.url.split('?')[0]}; see /docs.`);
+    const hasDocs = this.routes.methodsAt('/docs').length > 0;
+    const hint = hasDocs ? '; see /docs' : ' in this process: REST is what an api process answers';
+    return new LadderError('NOT_FOUND', `There is nothing at ${request.url.split('?')[0]}${hint}.`);
   }
 }
 

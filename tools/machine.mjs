@@ -10,7 +10,9 @@ export function machineOf(root) {
   try {
     /** @param {string[]} args */
     const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-    commit = git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' and changes');
+    // A page that figures are written on changes none of them.
+    const changes = git('status', '--porcelain', '--', '.', ':!docs');
+    commit = git('rev-parse', '--short=12', 'HEAD') + (changes === '' ? '' : ' and changes');
   } catch {
     // A tree without its history.
   }

@@ -13,6 +13,8 @@ const COLUMNS = [
   ['commit', (row) => row.commit],
 ];
 const TITLES = COLUMNS.map(([title]) => title);
+/** 2 before 10. */
+const IN_ORDER = new Intl.Collator('en', { numeric: true });
 
 /** The rows that the scenarios wrote, one JSON object a line. */
 export const parseRows = (text) =>
@@ -47,7 +49,7 @@ export function merged(before, rows) {
 
 /** Cells as a table of Markdown, in the order of the faults. */
 export function tableOf(body) {
-  const sorted = [...body].sort(([a, logOfA], [b, logOfB]) => nameOf(a, logOfA).localeCompare(nameOf(b, logOfB)));
+  const sorted = [...body].sort(([a, logOfA], [b, logOfB]) => IN_ORDER.compare(nameOf(a, logOfA), nameOf(b, logOfB)));
   const cells = [TITLES, ...sorted];
   const widths = COLUMNS.map((_, column) => Math.max(...cells.map((line) => line[column].length)));
   const line = (texts) => `| ${texts.map((text, column) => text.padEnd(widths[column])).join(' | ')} |\n`;

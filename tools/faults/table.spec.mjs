@@ -6,14 +6,15 @@ const whole = { ...row, spectators: 8, wholeAfterSeconds: 1, commit: 'abc' };
 
 describe('the table of the fault tests', () => {
   it('lists the rows by fault, with columns of one width', () => {
-    const lines = [row, { ...row, fault: '1 a' }].map((one) =>
+    const lines = [{ ...row, fault: '10 d' }, row, { ...row, fault: '1 a' }].map((one) =>
       JSON.stringify({ ...one, spectators: 8, wholeAfterSeconds: 1.25, commit: 'abc' }),
     );
     const table = tableOf(cellsOf(parseRows(`${lines.join('\n')}\n`)))
       .trimEnd()
       .split('\n');
-    expect(table).toHaveLength(4);
+    expect(table).toHaveLength(5);
     expect(new Set(table.map((line) => line.length)).size).toBe(1);
+    expect(table[4]).toMatch(/^\| 10 d /);
     expect(table[2]).toMatch(/^\| 1 a {3}\| kafka \| one \\\| two \| 12 /);
     expect(table[3]).toMatch(/^\| 4 b /);
     expect(table[3]).toMatch(/\| 1\.[23] +\| abc +\|$/);

@@ -24,7 +24,7 @@ ${machineText()}
 ${table}`;
 
 const { machine, node, commit } = machineOf(projectRoot);
-const machineText = () => `${machine}, Node ${node}.`;
+const machineText = () => `The last of them on ${machine}, Node ${node}.`;
 
 const given = process.argv.slice(2);
 const writes = given.includes('--write');

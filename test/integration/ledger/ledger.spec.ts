@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { StaleBoardError } from '@laddercast/ledger';
-import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
+import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { outboxEvents } from '../nodes/outbox-events.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
@@ -187,14 +187,24 @@ describe('the ledger', () => {
     expect(sum).toEqual({ total: 400, rows: 20 });
   });
 
-  it('says of a repeated run that it is one, also when the commit that it went along with was cut', async () => {
-    const board = await makeBoard();
+  /** A ledger of its own, whose way to PostgreSQL the test may cut. */
+  async function behindProxy(work: (node: LedgerNode, proxy: TcpProxy) => Promise<void>): Promise<void> {
     const target = new URL(testDatabase.url);
     const proxy = await openTcpProxy(target.hostname, Number(target.port));
     target.port = String(proxy.port);
     const node = new LedgerNode(target.href);
     try {
       await node.start();
+      await work(node, proxy);
+    } finally {
+      await node.stop();
+      await proxy.close();
+    }
+  }
+
+  it('says of a repeated run that it is one, also when the commit that it went along with was cut', async () => {
+    const board = await makeBoard();
+    await behindProxy(async (node, proxy) => {
       const run = submissionOf(board, 'ada', 1, { submissionId: 'first' });
       expect(await node.ledger.write(run)).toMatchObject({ replayed: false });
       const cut = proxy.cutAfter('COMMIT');
@@ -202,20 +212,12 @@ describe('the ledger', () => {
       const receipts = await Promise.all([node.ledger.write(run), node.ledger.write(next)]);
       await cut;
       expect(receipts).toMatchObject([{ replayed: true }, { replayed: false }]);
-    } finally {
-      await node.stop();
-      await proxy.close();
-    }
+    });
   });
 
   it('says so too where another process has counted it, and a commit was cut that had not looked for it', async () => {
     const board = await makeBoard();
-    const target = new URL(testDatabase.url);
-    const proxy = await openTcpProxy(target.hostname, Number(target.port));
-    target.port = String(proxy.port);
-    const node = new LedgerNode(target.href);
-    try {
-      await node.start();
+    await behindProxy(async (node, proxy) => {
       // What the next is made from is remembered: its commit is one trip.
       for (const score of [1, 2]) await node.ledger.write(submissionOf(board, 'ada', score));
       const run = submissionOf(board, 'ada', 3, { submissionId: 'counted' });
@@ -224,20 +226,12 @@ describe('the ledger', () => {
       const again = await node.ledger.write(run);
       await cut;
       expect(again).toMatchObject({ replayed: true, answer: first.answer });
-    } finally {
-      await node.stop();
-      await proxy.close();
-    }
+    });
   });
 
   it('takes the words of a pooler that lost its server for no refusal: what it was sent may be stored', async () => {
     const board = await makeBoard({ operator: 'sum' });
-    const target = new URL(testDatabase.url);
-    const proxy = await openTcpProxy(target.hostname, Number(target.port));
-    target.port = String(proxy.port);
-    const node = new LedgerNode(target.href);
-    try {
-      await node.start();
+    await behindProxy(async (node, proxy) => {
       for (const score of [1, 2]) await node.ledger.write(submissionOf(board, 'ada', score));
       const cut = proxy.cutAfter('COMMIT', fatalMessage('08P01', 'server conn crashed?'));
       const receipt = await node.ledger.write(submissionOf(board, 'ada', 4));
@@ -245,10 +239,7 @@ describe('the ledger', () => {
       expect(receipt).toMatchObject({ replayed: false });
       const entries = await a.database.query('SELECT score FROM entries WHERE board_uid = $1', [board.uid]);
       expect(entries).toEqual([{ score: 7 }]);
-    } finally {
-      await node.stop();
-      await proxy.close();
-    }
+    });
   });
 
   it('keeps the lanes going while many boards are made at once', async () => {

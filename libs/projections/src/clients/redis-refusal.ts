@@ -4,9 +4,12 @@ const REFUSED =
 /** The same of the last sentinel that was asked, in the words of ioredis. */
 const REFUSED_BY_SENTINEL = /^All sentinels are unreachable\b.* Last error: (NOAUTH|WRONGPASS|NOPERM)\b/;
 
+/** How a server says that it is a replica. */
+const OF_REPLICA = /^(READONLY|MASTERDOWN)\b/;
+
 /** Answers of a Redis that lets us in, and cannot hold the ranks as it is set up; with what to do. */
 const UNFIT: readonly [answer: RegExp, sentence: string][] = [
-  [/^(READONLY|MASTERDOWN)\b/, 'REDIS_URL leads to a replica, which takes no writes: it must lead to the master'],
+  [OF_REPLICA, 'REDIS_URL leads to a replica, which takes no writes: it must lead to the master'],
   [
     /\bCLUSTERDOWN\b/,
     'the cluster of REDIS_URL is not formed, or not all of its slots are served: see `redis-cli --cluster check`',
@@ -14,8 +17,7 @@ const UNFIT: readonly [answer: RegExp, sentence: string][] = [
   [/^MOVED\b/, 'REDIS_URL names one node of a cluster: name several, separated by commas'],
 ];
 
-/** Whether a server says that it is a replica. */
-export const isOfReplica = ({ message }: Error): boolean => /^(READONLY|MASTERDOWN)\b/.test(message);
+export const isOfReplica = ({ message }: Error): boolean => OF_REPLICA.test(message);
 
 const isRefusalText = (text: string): boolean => REFUSED.test(text) || REFUSED_BY_SENTINEL.test(text);
 const sentenceOfUnfit = (text: string): string | undefined => UNFIT.find(([answer]) => answer.test(text))?.[1];

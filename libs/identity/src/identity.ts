@@ -171,3 +171,7 @@ function assertItself(identity: { playerId: string }, playerId: string): void {
 /** Whether it sees the player also when that is not listed: it is the player itself, or a key that reads. */
 export const seesUnlisted = (identity: Identity, playerId: string): boolean =>
   holdsScope(identity, 'read') || (identity.kind === 'player' && identity.playerId === playerId);
+
+/** The player who asks; null: a key, or nobody. */
+export const playerOfIdentity = (identity: Identity): string | null =>
+  identity.kind === 'player' ? identity.playerId : null;

@@ -9,6 +9,7 @@ import {
   assertMayChangeFriends,
   assertMayReadCircles,
   assertMayReadFriends,
+  playerOfIdentity,
   type Identity,
 } from '@laddercast/identity';
 import { faultOfNamedId, faultOfOpaqueId, validationFailed } from '@laddercast/domain';
@@ -107,7 +108,7 @@ export class CirclesController {
   ): Promise<{ circle: string; members: string[] }> {
     assertMayReadCircles(identity);
     const circleId = circleOf(circle);
-    const readerId = identity.kind === 'player' ? identity.playerId : null;
+    const readerId = playerOfIdentity(identity);
     return { circle: circleId, members: await this.queries.execute(new GetCircleMembersQuery(circleId, readerId)) };
   }
 

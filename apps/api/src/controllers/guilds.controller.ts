@@ -7,7 +7,13 @@ import {
   PutGuildCommand,
   type Membership,
 } from '@laddercast/commands';
-import { assertIdentified, assertMayLeaveGuild, assertMayWritePlayers, type Identity } from '@laddercast/identity';
+import {
+  assertIdentified,
+  assertMayLeaveGuild,
+  assertMayWritePlayers,
+  playerOfIdentity,
+  type Identity,
+} from '@laddercast/identity';
 import { faultOfOpaqueId, validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import type { Guild } from '@laddercast/ledger';
@@ -42,8 +48,7 @@ export class GuildsController {
   @ApiOperation({ operationId: 'getGuild' })
   read(@Param('guild') guild: string, @CurrentIdentity() identity: Identity): Promise<Guild> {
     assertIdentified(identity);
-    const readerId = identity.kind === 'player' ? identity.playerId : null;
-    return this.queries.execute(new GetGuildQuery(guildOf(guild), readerId));
+    return this.queries.execute(new GetGuildQuery(guildOf(guild), playerOfIdentity(identity)));
   }
 
   @Put()

@@ -1,4 +1,5 @@
 import { LadderError, type RankStyle } from '@laddercast/domain';
+import { playerOfIdentity } from '@laddercast/identity';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from '../live-stats.js';
 import type { ChannelMessage, RatingMessage, WatchMessage } from '../protocol/client-messages.js';
@@ -47,8 +48,7 @@ export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
 
   /** The player that the socket is of; null: none. */
   get ownPlayer(): string | null {
-    const { identity } = this.socket;
-    return identity.kind === 'player' ? identity.playerId : null;
+    return playerOfIdentity(this.socket.identity);
   }
 
   /** Looks up whether its player is shadowed now, and has it served accordingly. */

@@ -2,7 +2,15 @@
 import { LadderError, type Board } from '@laddercast/domain';
 import { RecordHistoryHandler } from '@laddercast/commands';
 import { PostgresEventLog, type LogSubscription } from '@laddercast/event-log';
-import { EntryHistory, HistoryPruner, type HistoryPoint, type SqlRunner } from '@laddercast/ledger';
+import {
+  EntryHistory,
+  HistoryPruner,
+  LaneQueue,
+  Sanctions,
+  type HistoryPoint,
+  type NewSanction,
+  type SqlRunner,
+} from '@laddercast/ledger';
 import type { RankProjection } from '@laddercast/projections';
 import { HistorySaga } from '@laddercast/sagas';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
@@ -15,6 +23,7 @@ const at = (time: string): number => Date.parse(`2026-11-20T${time}Z`);
 const running = new AbortController().signal;
 const DAY_MS = 86_400_000;
 const history = { everyMinutes: 60, keepDays: 2 };
+const SHADOW: NewSanction = { kind: 'shadow', reason: 'a test', publicReason: null, untilMs: null, boards: null };
 
 const away = {
   lookupStates: () => Promise.reject(new LadderError('PROJECTION_UNAVAILABLE', 'away')),
@@ -97,6 +106,34 @@ describe('what is recorded of players over time', () => {
     subscription = await log.consume('history', ['entry-changed'], (batch) => saga.record(batch));
     await settled();
     expect(await linesOf(board, 'ada')).toEqual(expected);
+  });
+
+  it('is what a shadowed player submits, and not that it was shadowed', async () => {
+    const board = await node.put({ history, operator: 'latest' });
+    await clock.stopAt(at('15:00:00.000'));
+    await node.submit(board, 'cy', 1);
+    await settled();
+    await clock.stopAt(at('15:10:00.000'));
+    const work = new LaneQueue(node.database, node.lanes, node.notifier);
+    const sanctions = new Sanctions(node.database, node.lanes, work);
+    await sanctions.put('cy', SHADOW, 'mod');
+    await settled();
+    const before = ['15:00:00.000', 1];
+    expect(await linesOf(board, 'cy')).toEqual([before]);
+    await clock.stopAt(at('16:20:00.000'));
+    await node.submit(board, 'cy', 5);
+    await settled();
+    expect(await linesOf(board, 'cy')).toEqual([['16:20:00.000', 5], before]);
+    // An event that comes again, and a submission after which the score is the same.
+    await subscription.stop();
+    await node.database.query(`UPDATE log_offsets SET position = 0 WHERE consumer_group = 'history'`);
+    subscription = await log.consume('history', ['entry-changed'], (batch) => saga.record(batch));
+    await settled();
+    expect(await linesOf(board, 'cy')).toEqual([['16:20:00.000', 5], before]);
+    await clock.stopAt(at('17:00:00.000'));
+    await node.submit(board, 'cy', 5);
+    await settled();
+    expect((await linesOf(board, 'cy'))[0]).toEqual(['17:00:00.000', 5]);
   });
 
   it('is asked for: of other boards nothing is recorded', async () => {

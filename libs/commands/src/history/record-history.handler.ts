@@ -43,7 +43,7 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
     const found = new Map((await this.history.ofShadowed(without)).map((entry, at) => [without[at], entry]));
     return states.flatMap((state) => {
       const entry = found.get(state);
-      if (entry === 'changed since') return [];
+      if (entry === 'told') return [];
       return [entry ? { ...state, score: entry.score, columns: entry.columns, own: entry } : state];
     });
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BoardHistory, EntryState } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
@@ -35,6 +36,8 @@ export interface HistoryPoint {
   ranked: RecordedRank | null;
 }
 
+type ToldState = Pick<HistoryPoint, 'windowUid' | 'playerId' | 'stretchMs' | 'version'>;
+
 /** The beginning of the board's stretch that holds an instant; both Unix ms. All stretches count from 1970. */
 export function stretchOf({ everyMinutes }: BoardHistory, atMs: number): number {
   const lengthMs = everyMinutes * MINUTE_MS;
@@ -62,6 +65,17 @@ const READ = `
   SELECT stretch_ms, at_ms, version, score, columns, rank, is_exact, total, ranked_at_ms FROM entry_history
   WHERE window_uid = $1 AND player_id = $2 AND stretch_ms < $3 AND stretch_ms > $4 AND at_ms >= $5 AND at_ms < $6
   ORDER BY stretch_ms DESC LIMIT $7`;
+
+/** A player's newest point up to a stretch, by one probe for each. */
+const NEWEST = `
+  SELECT k.at::int - 1 AS at, p.score, p.columns, p.at_ms FROM unnest($1::int[], $2::text[], $3::bigint[])
+    WITH ORDINALITY AS k (window_uid, player_id, stretch_ms, at)
+  CROSS JOIN LATERAL (
+    SELECT score, columns, at_ms FROM entry_history
+    WHERE window_uid = k.window_uid AND player_id = k.player_id AND stretch_ms <= k.stretch_ms
+    ORDER BY stretch_ms DESC LIMIT 1) AS p`;
+
+type NewestRow = Pick<PointRow, 'score' | 'columns' | 'at_ms'> & { at: number };
 
 interface PointRow {
   stretch_ms: number;
@@ -96,13 +110,27 @@ export class EntryHistory {
   /**
    * The states of shadowed players' entries, of which the log says that there are none: to themselves they are ranked.
    * @param states without a score
-   * @returns in the order given; `changed since`: the log is yet to bring a later one; undefined: it has none of the kind
+   * @returns in the order given; `told`: a point has it already, so that none says when the player was shadowed, or the log is
+   * yet to bring a later one; undefined: it has none of the kind
    */
-  async ofShadowed(
-    states: readonly Pick<HistoryPoint, 'windowUid' | 'playerId' | 'version'>[],
-  ): Promise<(EntryState | 'changed since' | undefined)[]> {
+  async ofShadowed(states: readonly ToldState[]): Promise<(EntryState | 'told' | undefined)[]> {
     const entries = await shadowedEntries(this.database, states);
-    return entries.map((entry, at) => (entry && entry.version > states[at]!.version ? 'changed since' : entry));
+    const newest = await this.newest(states.filter((_, at) => entries[at] !== undefined));
+    return entries.map((entry, at) => {
+      if (entry === undefined) return undefined;
+      const point = newest.get(states[at]!);
+      return entry.version > states[at]!.version || (point && isOf(point, entry)) ? 'told' : entry;
+    });
+  }
+
+  private async newest(states: readonly ToldState[]): Promise<ReadonlyMap<ToldState, NewestRow>> {
+    if (states.length === 0) return new Map();
+    const rows = await this.database.query<NewestRow>(NEWEST, [
+      states.map(({ windowUid }) => windowUid),
+      states.map(({ playerId }) => playerId),
+      states.map(({ stretchMs }) => stretchMs),
+    ]);
+    return new Map(rows.map((row) => [states[row.at]!, row]));
   }
 
   /**
@@ -152,6 +180,10 @@ export class EntryHistory {
     }));
   }
 }
+
+/** What was achieved later is another state, of whatever score. */
+const isOf = (point: NewestRow, { score, columns, achievedAtMs }: EntryState): boolean =>
+  achievedAtMs <= point.at_ms && point.score === score && isDeepStrictEqual(point.columns, columns);
 
 const keyOf = ({ windowUid, stretchMs, playerId }: HistoryPoint): string => `${windowUid}/${stretchMs}/${playerId}`;
 

@@ -37,8 +37,8 @@ const never = new AbortController().signal;
 class CommittedInMemory extends CommittedPositions {
   readonly positions = [0, 0];
 
-  override async of(lane: number): Promise<number> {
-    return this.positions[lane]!;
+  override async ofAll(lanes: readonly number[]): Promise<number[]> {
+    return lanes.map((lane) => this.positions[lane]!);
   }
 
   override async record(): Promise<void> {

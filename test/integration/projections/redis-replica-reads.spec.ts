@@ -46,7 +46,7 @@ beforeEach(async () => {
   await Promise.all([master.connect(), replica.connect()]);
   while (!String(await replica.command('INFO', 'replication')).includes('master_link_status:up')) await sleep(20);
   committed = 0;
-  watch = new ProjectionWatch(new RedisLaneMarks(master), { of: async () => committed }, { all: [LANE] });
+  watch = new ProjectionWatch(new RedisLaneMarks(master), { ofAll: async () => [committed] }, { all: [LANE] });
   const counters = new ShardCounters();
   projection = new RedisRankProjection(master, watch, undefined, undefined, counters);
   await projection.openMark(LANE);

@@ -2,12 +2,11 @@ import { DRAWN_SQL } from '../lanes/lane-events.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 
-/** The log position up to which a lane was applied to the projection, 0 when nothing was. */
-export async function projectedPosition(database: SqlRunner, lane: number): Promise<number> {
-  const [row] = await database.query<{ position: number }>('SELECT position FROM projected_positions WHERE lane = $1', [
-    lane,
-  ]);
-  return row?.position ?? 0;
+/** The log positions up to which lanes were applied to the projection, in the order given; 0 where nothing was. */
+export async function projectedPositions(database: SqlRunner, lanes: readonly number[]): Promise<number[]> {
+  const rows = await database.query<{ lane: number; position: number }>(POSITIONS, [lanes]);
+  const positions = new Map(rows.map(({ lane, position }) => [lane, position]));
+  return lanes.map((lane) => positions.get(lane) ?? 0);
 }
 
 /**
@@ -29,6 +28,7 @@ export async function drawnPosition(database: SqlRunner): Promise<number> {
   return row!.position;
 }
 
+const POSITIONS = prepared('SELECT lane, position FROM projected_positions WHERE lane = ANY ($1::int[])');
 const RECORD = prepared(`
   INSERT INTO projected_positions AS known (lane, position) VALUES ($1, $2)
   ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);

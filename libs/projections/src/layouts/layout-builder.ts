@@ -285,8 +285,9 @@ export class LayoutBuilder {
    */
   private async haveAllPassed({ filledAt = [] }: Layout): Promise<boolean> {
     const { committed, projection } = this;
+    const recorded = await committed.ofAll([...filledAt.keys()]);
     for (const [lane, position] of filledAt.entries()) {
-      if ((await committed.of(lane)) < position) return false;
+      if (recorded[lane]! < position) return false;
       if (((await projection.readMark(lane)) ?? -1) < position) return false;
     }
     return true;

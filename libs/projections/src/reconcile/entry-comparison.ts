@@ -142,9 +142,9 @@ export class EntryComparison {
       const playerIds = ofList.map(({ playerId }) => playerId);
       const isGuild = list.scope === GUILDS_SCOPE;
       const before = await comparedRowsOf(database, windowUid, isGuild, playerIds);
-      const lanes = new Set([...before.values()].map(({ lane }) => lane));
-      const applied = new Map<number, number>();
-      for (const lane of lanes) applied.set(lane, await this.committed.of(lane));
+      const lanes = [...new Set([...before.values()].map(({ lane }) => lane))];
+      const positions = await this.committed.ofAll(lanes);
+      const applied = new Map(lanes.map((lane, at) => [lane, positions[at]!]));
       const session = this.projection.session();
       const held = await inspection.held(list, playerIds);
       const rows = await comparedRowsOf(database, windowUid, isGuild, playerIds);

@@ -1,9 +1,14 @@
-import { drawnPosition, projectedPosition, recordProjected, type SqlRunner } from '@laddercast/ledger';
+import { drawnPosition, projectedPositions, recordProjected, type SqlRunner } from '@laddercast/ledger';
 
 /** How far the ranks are known to be, as positions of the log: what a mark must have reached. */
 export abstract class CommittedPositions {
-  /** The log position up to which the lane was applied and marked, 0 when nothing was. */
-  abstract of(lane: number): Promise<number>;
+  /** The log positions up to which the lanes were applied and marked, in the order given; 0 where nothing was. */
+  abstract ofAll(lanes: readonly number[]): Promise<number[]>;
+
+  /** As {@link ofAll}, of one lane. */
+  async of(lane: number): Promise<number> {
+    return (await this.ofAll([lane]))[0]!;
+  }
 
   /** Told of each mark, before the log's offset is committed. */
   abstract record(lane: number, position: number): Promise<void>;
@@ -28,8 +33,8 @@ export class LedgerCommittedPositions extends CommittedPositions {
     super();
   }
 
-  override of(lane: number): Promise<number> {
-    return projectedPosition(this.database, lane);
+  override ofAll(lanes: readonly number[]): Promise<number[]> {
+    return projectedPositions(this.database, lanes);
   }
 
   override record(lane: number, position: number): Promise<void> {

@@ -162,7 +162,7 @@ export class ProjectionRecovery {
    */
   private async lanesLeftFor(lane: number, mark: number): Promise<Map<number, number>> {
     const lanes = this.lanes.leftFor(lane, mark);
-    const applied = await Promise.all(lanes.map((other) => this.committed.of(other)));
+    const applied = await this.committed.ofAll(lanes);
     return new Map(lanes.map((other, at) => [other, applied[at]!]));
   }
 

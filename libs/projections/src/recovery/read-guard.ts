@@ -37,7 +37,7 @@ export class ProjectionWatch implements ReadGuard {
 
   constructor(
     private readonly marks: Pick<RedisLaneMarks, 'readLanes'>,
-    private readonly committed: Pick<CommittedPositions, 'of'>,
+    private readonly committed: Pick<CommittedPositions, 'ofAll'>,
     private readonly lanes: Pick<Lanes, 'all'>,
     /** Whether the projection has what the ledger has not, so that it must not be read either. */
     private readonly isAhead: () => Promise<boolean> = async () => false,
@@ -100,7 +100,7 @@ export class ProjectionWatch implements ReadGuard {
   async look(): Promise<void> {
     const { reconnections } = this;
     // In this order: marks move before positions are recorded, so that a mark read later is never behind.
-    await Promise.all(this.lanes.all.map((lane) => this.learnCommitted(lane)));
+    await this.learnCommitted(this.lanes.all);
     this.watched = this.lanesToldOf();
     const behind = await this.findBehind().catch(() => null);
     if (!behind) return;
@@ -156,9 +156,9 @@ export class ProjectionWatch implements ReadGuard {
     }
   }
 
-  private async learnCommitted(lane: number): Promise<void> {
-    const noted = this.committed.of(lane).then(
-      (position) => void this.committedKnown.set(lane, position),
+  private async learnCommitted(lanes: readonly number[]): Promise<void> {
+    const noted = this.committed.ofAll(lanes).then(
+      (positions) => lanes.forEach((lane, at) => this.committedKnown.set(lane, positions[at]!)),
       () => undefined,
     );
     await Promise.race([noted, sleep(DATABASE_WAIT_MS)]);

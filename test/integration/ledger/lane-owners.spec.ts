@@ -268,6 +268,39 @@ describe("writes for a lane of another process's", () => {
     expect(await scoresOn(owner, board)).toMatchObject({ ada: 3 });
   });
 
+  it('of one player keep their order when the database goes away between two parts of a commit', async () => {
+    const { owner } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'latest' });
+    // A bad write splits the batch; PostgreSQL is away for the first part until the sender has lost its patience.
+    await owner.database.query('CREATE SEQUENCE tries');
+    await owner.database.query(`
+      CREATE FUNCTION bad_day() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.player_id = 'bad' THEN RAISE EXCEPTION 'a bad write'; END IF;
+        IF NEW.score = 1 AND nextval('tries') = 2 THEN
+          PERFORM pg_sleep(${(PATIENCE_MS + 100) / 1000}), pg_terminate_backend(pg_backend_pid());
+        END IF;
+        RETURN NEW;
+      END $$`);
+    await owner.database.query(
+      'CREATE TRIGGER bad_day BEFORE INSERT ON submissions FOR EACH ROW EXECUTE FUNCTION bad_day()',
+    );
+    const lane = owner.lanes.of('ada');
+    const other = players.find((player) => owner.lanes.of(player) === lane)!;
+    const writes = [
+      submissionOf(board, 'ada', 1),
+      submissionOf(board, other, 2),
+      submissionOf(board, 'ada', 3),
+      submissionOf(board, 'bad', 4),
+    ];
+    const sentAtMs = owner.boards.clock.nowMs();
+    const results = decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), writes.length);
+    // The sender makes all of them anew, in order.
+    const notKnown = { again: 'not known' };
+    const notTaken = { again: 'not taken' };
+    expect(results).toEqual([notKnown, notKnown, notTaken, notTaken]);
+    expect(await scoresOn(owner, board)).toEqual({});
+  });
+
   it('are refused by an owner without the seal of the installation', async () => {
     const { owner, sender } = await ownerAndSender();
     const board = await boardOf(owner, { operator: 'best' });

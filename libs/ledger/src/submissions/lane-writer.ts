@@ -165,8 +165,15 @@ export class LaneWriter {
         return this.commit(batch, at, { ahead: true, collisions: tried.collisions + 1 });
       }
       if (batch.length === 1) return refuse(batch[0]!, error, monotonicMs());
-      return commitHalves(batch, (half) => this.commit(half, at, { ahead: true, collisions: 0 }));
+      return commitHalves(batch, (half) => this.commitHalf(half, at, error));
     }
+  }
+
+  /** Without what has expired: what came before it in the first half may have to be sent again, and so has it then. */
+  private async commitHalf(half: PendingWrite[], at: Place, cause: unknown): Promise<void> {
+    const now = monotonicMs();
+    const left = half.filter((pending) => isTaken(pending) && isInTime(pending, cause, now));
+    if (left.length > 0) await this.commit(left, at, { ahead: true, collisions: 0 });
   }
 
   private async connect(): Promise<QueryRunner> {
@@ -179,17 +186,12 @@ export class LaneWriter {
 
   private async retryUntilDeadline(batch: PendingWrite[], at: Place, cause: unknown): Promise<void> {
     const now = monotonicMs();
-    const isAlive = (pending: PendingWrite): boolean => {
-      if (pending.expiresAtMs > now) return true;
-      refuse(pending, unavailable(pending, cause, WORDS), now);
-      return false;
-    };
-    const alive = batch.filter(isAlive);
+    const left = batch.filter((pending) => isInTime(pending, cause, now));
     // The writes behind the batch have waited for the same server.
-    this.queue.splice(0, this.queue.length, ...this.queue.filter(isAlive));
-    if (alive.length === 0) return;
+    this.queue.splice(0, this.queue.length, ...this.queue.filter((pending) => isInTime(pending, cause, now)));
+    if (left.length === 0) return;
     await sleep(RETRY_EVERY_MS);
-    await this.commit(alive, at);
+    await this.commit(left, at);
   }
 
   /** Lanes were raised: nothing of the batch was stored. In its order, each goes to where its player is now. */
@@ -230,6 +232,13 @@ function isTaken(pending: PendingWrite): boolean {
   if (!isHandedOver || expiresAtMs > monotonicMs()) return true;
   const notTaken = new WriteNotTaken();
   reject(unsettled ? unavailable(pending, notTaken, WORDS) : notTaken);
+  return false;
+}
+
+/** What waited too long for PostgreSQL is refused. */
+function isInTime(pending: PendingWrite, cause: unknown, now: number): boolean {
+  if (pending.expiresAtMs > now) return true;
+  refuse(pending, unavailable(pending, cause, WORDS), now);
   return false;
 }
 

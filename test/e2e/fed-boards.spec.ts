@@ -248,6 +248,17 @@ describe('boards that a rating pool feeds', () => {
     expect(taken.status, taken.text).toBe(200);
   });
 
+  it('are refused by their place in the body where a column is missing, also beside the short form', async () => {
+    const [short, columned] = ['pointed-short', 'pointed-columned'];
+    const options = { order: 'desc', operator: 'latest' };
+    await admin.makeBoard(short, options);
+    await admin.makeBoard(columned, { ...options, columns: [{ name: 'played', order: 'desc' }] });
+    const boards = [{ board: columned, value: 'games' }];
+    const refused = await admin.put('/v1/pools/pointed', { algorithm: 'elo', board: short, boards });
+    const { errors } = expectProblem(refused, 'VALIDATION_FAILED');
+    expect(errors).toEqual([{ pointer: '/boards/0/columns', message: 'must name exactly played' }]);
+  });
+
   it('are filled by those who played before, and again after a reset', async () => {
     const { board, pool } = await makeFed({ board: undefined });
     await play(pool, 'g1', { ada: 1, bob: 2 });

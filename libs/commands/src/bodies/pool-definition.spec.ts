@@ -79,8 +79,8 @@ describe('the definition of a pool', () => {
   it('names the boards that it feeds; board is short for one of the value rating', () => {
     const definition = { algorithm: 'elo', boards: [{ board: 'wins', value: 'wins', columns: { of: 'games' } }] };
     expect(parsePoolDefinition({ ...definition, board: 'blitz' }, 'blitz').boards).toEqual([
-      { board: 'blitz', value: 'rating', columns: {} },
       { board: 'wins', value: 'wins', columns: { of: 'games' } },
+      { board: 'blitz', value: 'rating', columns: {} },
     ]);
     const { boards } = parsePoolDefinition({ ...definition, board: 'wins' }, 'blitz');
     expect(boards).toEqual(definition.boards);

@@ -50,12 +50,12 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   };
 }
 
-/** `board` is short for one of the value rating. */
+/** `board` is short for one of the value rating; it comes last, so that pointers to the others stay right. */
 function boardsOf({ board, boards = [] }: PoolDefinitionDto): NamedBoard[] {
   const named = boards.map(({ board: id, value, columns = {} }) => ({ board: id, value, columns }));
   return board === undefined || named.some((one) => one.board === board)
     ? named
-    : [{ board, value: 'rating', columns: {} }, ...named];
+    : [...named, { board, value: 'rating', columns: {} }];
 }
 
 /**

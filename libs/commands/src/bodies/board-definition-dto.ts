@@ -37,7 +37,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { InSchema, IsBoundsByName } from './body-rules.js';
-import { IsPart } from './definition-body.js';
+import { IsByColumn, IsPart } from './definition-body.js';
 import { IntegrityDto } from './integrity-dto.js';
 import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
 
@@ -96,6 +96,7 @@ export class LimitsDto {
   @InSchema({ description: 'An entry goes from the running windows when no run renews it for so long; at least 60.' })
   entryLifetimeSeconds?: number | null;
   @IsOptional()
+  @IsByColumn()
   @IsBoundsByName()
   @InSchema({ description: 'By the name of a column: the least and the greatest value that a run may have there.' })
   columns?: Record<string, ColumnBounds>;

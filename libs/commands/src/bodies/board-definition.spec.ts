@@ -138,6 +138,27 @@ describe('a board definition', () => {
     expect(pointersOf({ entriesMax: null, attemptsMax: 2, entryLifetimeSeconds: 60 }, 'sum')).toEqual([]);
   });
 
+  it('bounds columns by whatever names they have', () => {
+    const names = ['constructor', 'toString', 'moves'];
+    const columns = names.map((name) => ({ name, order: 'asc' }));
+    const bounds = { constructor: { min: 0, max: 5 }, toString: { min: 1, max: null }, moves: { min: null, max: 3 } };
+    expect(parseBoardDefinition({ ...BOARD, columns, limits: { columns: bounds } }).limits.columns).toEqual(bounds);
+    const odd = { constructor: { min: 'a' }, valueOf: {} };
+    expect(faultsOfBody({ ...BOARD, columns, limits: { columns: odd } })).toEqual([
+      { pointer: '/limits/columns/constructor/min', message: 'must be a finite number' },
+    ]);
+    expect(faultsOfBody({ ...BOARD, columns, limits: { columns: { valueOf: {} } } })).toEqual([
+      { pointer: '/limits/columns/valueOf', message: 'is no column of this board' },
+    ]);
+    for (const body of [
+      { push: { columns: odd } },
+      { limits: { columns: { columns: odd } } },
+      { limits: { a: odd } },
+    ]) {
+      expect(faultsOfBody({ ...BOARD, ...body })[0]!.message).toBe('is not a known field');
+    }
+  });
+
   it('is told of a zone that does not exist, and of a k that does not belong', () => {
     expect(faultsOfBody({ ...BOARD, timeZone: 'Europe/Atlantis' }).map(({ pointer }) => pointer)).toEqual([
       '/timeZone',

@@ -27,7 +27,7 @@ import { faultsOfScopes, faultsOfWindows } from './window-options.js';
  * RANK_STYLE_NOT_KEPT for dense ranks over several hash shards
  */
 export function parseBoardDefinition(body: unknown, boardId?: string, template?: string): BoardDefinition {
-  const options = definitionObject(body);
+  const options = definitionObject(body, /^\/limits\/columns$/);
   assertBuilt(options);
   const { dto, faults } = checkedDefinition(BoardDefinitionDto, withoutNulls(options));
   faults.push(...crossFaults(dto, faults.length === 0, { id: boardId, template }));

@@ -10,17 +10,19 @@ const FIELDS_MAX = 1000;
 /**
  * Faults that class-transformer hides from class-validator: it skips names that every object has (`constructor`,
  * `toString`), and follows any nesting.
+ * @param byColumn matches the pointers of objects whose fields are called like columns, which may have these names
  */
-export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
+export function faultsUnseen(value: unknown, byColumn: RegExp | null = null, pointer = '', depth = 0): Fault[] {
   if (typeof value !== 'object' || value === null) return [];
   if (depth === DEPTH_MAX) return [{ pointer, message: 'is nested too deeply' }];
   const fields = Object.entries(value);
   if (fields.length > FIELDS_MAX) return [{ pointer, message: `has more than ${FIELDS_MAX} fields` }];
+  const areColumns = byColumn?.test(pointer) ?? false;
   return fields.flatMap(([name, field]) => {
     const at = `${pointer}/${escapePointer(name)}`;
-    return name in Object.prototype
+    return name in Object.prototype && !areColumns
       ? [{ pointer: at, message: 'is not a known field' }]
-      : faultsUnseen(field, at, depth + 1);
+      : faultsUnseen(field, byColumn, at, depth + 1);
   });
 }
 

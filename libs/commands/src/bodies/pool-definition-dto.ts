@@ -25,7 +25,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { InSchema, IsText } from './body-rules.js';
-import { IsPart } from './definition-body.js';
+import { IsByColumn, IsPart } from './definition-body.js';
 
 const TITLE_LENGTH_MAX = 200;
 /** The most boards that a pool feeds. */
@@ -112,6 +112,7 @@ export class NamedBoardDto {
   @IsIn(FED_VALUES)
   value!: FedValue;
   @IsOptional()
+  @IsByColumn()
   @IsObject()
   @InSchema({ description: `What goes into which column of the board: ${FED_COLUMNS.join(', ')}.` })
   columns?: Record<string, FedColumn>;

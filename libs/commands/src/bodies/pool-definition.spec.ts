@@ -84,6 +84,12 @@ describe('the definition of a pool', () => {
     ]);
     const { boards } = parsePoolDefinition({ ...definition, board: 'wins' }, 'blitz');
     expect(boards).toEqual(definition.boards);
+    const odd = [{ board: 'odd', value: 'wins', columns: { constructor: 'games', toString: 'wins' } }];
+    expect(parsePoolDefinition({ algorithm: 'elo', boards: odd }, 'blitz').boards).toEqual(odd);
+    expect(problemOf({ algorithm: 'elo', boards: { ...odd } }).pointers).toEqual([
+      '/boards/0/columns/constructor',
+      '/boards/0/columns/toString',
+    ]);
   });
 
   it.each([

@@ -24,7 +24,7 @@ export function parsePoolDefinition(
   poolId: string,
   algorithms: readonly RatingAlgorithm[],
 ): PoolDefinition {
-  const options = definitionObject(body);
+  const options = definitionObject(body, namesBoards(body) ? /^\/boards\/\d+\/columns$/ : null);
   const { parameters } = options;
   // null may be the value of a parameter.
   const given = { ...withoutNulls(options), ...(parameters != null && { parameters }) };
@@ -35,6 +35,9 @@ export function parsePoolDefinition(
   if (faults.length > 0) throw validationFailed(faults);
   return definitionOf(dto, algorithms);
 }
+
+const namesBoards = (body: unknown): boolean =>
+  Array.isArray((body as { boards?: unknown } | null | undefined)?.boards);
 
 function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorithm[]): PoolDefinition {
   const { algorithm, title = null, onVoid = 'recompute', history, visibility = 'public' } = dto;

@@ -104,8 +104,8 @@ describe('a board that is changed by hand', () => {
     expect(changedByHand(before, [first, none], none)).toEqual({});
   });
 
-  it('takes over a column that is gone from the limits', () => {
-    const template = { ...LEAST, columns: [{ name: 'a', order: 'asc' }], limits: { columns: { a: { min: 1 } } } };
+  it.each(['a', 'constructor'])('takes over a column that is gone from the limits: %s', (name) => {
+    const template = { ...LEAST, columns: [{ name, order: 'asc' }], limits: { columns: { [name]: { min: 1 } } } };
     const from = definitionOfLayers(template);
     const to = { ...from, limits: { ...from.limits, columns: {} } };
     const byHand = changedByHand({}, [from, to], from);

@@ -40,7 +40,7 @@ function optionsThatDiffer(from: GivenOptions, to: GivenOptions, whole: readonly
   const others = [...names].filter((name) => !isDeepStrictEqual(from[name], to[name]));
   return Object.fromEntries(
     others.map((name) => {
-      const [before, after] = [from[name], to[name]];
+      const [before, after] = [from, to].map((options) => (Object.hasOwn(options, name) ? options[name] : undefined));
       const isInside = !whole.includes(name) && isPart(before) && isPart(after);
       return [name, isInside ? optionsThatDiffer(before, after, []) : (after ?? null)];
     }),

@@ -105,6 +105,34 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
     for (const spectator of spectators) spectator.close();
   });
 
+  it('reads a board that another process made a moment ago', async () => {
+    const [maker, reader] = apps.api.map(({ url }) => supertest(url));
+    const reads = [
+      ...['', '/entries', '/rank?score=1', '/percentiles?at=50', '/guilds', '/windows', '/export', '/friends/ada'],
+      ...['/players/ada?fallback=last', '/players/ada/history', '/runs'],
+    ];
+    for (const [index, read] of reads.entries()) {
+      const path = `/v1/boards/fresh-${index}`;
+      const scopes = ['global', 'guild'];
+      const options = { history: { everyMinutes: 60, keepDays: 1 }, runs: { keepDays: 7 }, scopes };
+      await maker!
+        .put(path)
+        .set(admin)
+        .send({ order: 'desc', operator: 'best', ...options })
+        .expect(201);
+      const { status, body } = await reader!.get(path + read).set(admin);
+      expect({ read, status, body }).toMatchObject({ status: 200 });
+    }
+    await maker!.put('/v1/boards/fresh').set(admin).send({ order: 'desc', operator: 'best' }).expect(201);
+    await reader!
+      .post('/v1/boards/fresh/lookups')
+      .set(admin)
+      .send({ playerIds: ['ada'] })
+      .expect(200);
+    await maker!.put('/v1/boards/fresher').set(admin).send({ order: 'desc', operator: 'best' }).expect(201);
+    await reader!.get('/v1/admin/boards/fresher/layout').set(admin).expect(200);
+  });
+
   it('answers what is wrong with problems, on every port', async () => {
     for (const { url } of [apps.api[0]!, apps.projector[0]!, apps.gateway[0]!]) {
       const client = new RestClient(url);

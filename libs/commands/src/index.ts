@@ -1,6 +1,6 @@
 export * from './commands.module.js';
 export * from './boards/known-rules.js';
-export { boardNow } from './boards/stale-board.js';
+export { boardNotFound, boardNow } from './boards/stale-board.js';
 export * from './integrity/checked-suspicion.js';
 export * from './integrity/integrity-commands.js';
 export { ExamineRunsHandler } from './integrity/examine-runs.handler.js';

@@ -64,7 +64,10 @@ export class TestBoards {
     return {
       clock: this.clock,
       byId: (id: string) => (this.unheard.has(id) ? undefined : this.boards.get(id)),
-      refresh: async () => this.unheard.clear(),
+      find: async (id: string) => {
+        this.unheard.clear();
+        return this.boards.get(id);
+      },
       byUid: async (uid: number) => [...this.boards.values()].find((board) => board.uid === uid),
       onChange: (listener: BoardListener) => {
         this.changes.on('change', listener);

@@ -1,4 +1,5 @@
 import {
+  boardNow,
   CloseWindowCommand,
   CreateApiKeyCommand,
   parseBody,
@@ -104,10 +105,10 @@ export class AdminController {
   ): Promise<BoundariesProposal & { dryRun: boolean }> {
     assertAdmin(identity);
     const { window, shards } = parseFields(ShardsToBoundBody, body);
-    const board = this.boards.byId(boardId);
+    const board = await boardNow(this.boards, boardId);
     const dryRun = isDryRun(asked);
     const proposal = await this.queries.execute(new ProposeBoundariesQuery(boardId, window, shards));
-    if (!dryRun && board) {
+    if (!dryRun) {
       const definition = { ...board.definition, sharding: proposal.sharding };
       await this.commands.execute(
         new PutBoardCommand(identity, boardId, definition, ifMatch ?? entityTagOf(board), false),

@@ -60,13 +60,13 @@ export class BoardsController {
   @Get(':board')
   @ApiOperation({ operationId: 'getBoard' })
   @Public()
-  read(
+  async read(
     @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): BoardBody | undefined {
-    const board = this.resolver.board(boardId);
+  ): Promise<BoardBody | undefined> {
+    const board = await this.resolver.board(boardId);
     assertMayRead(identity, board);
     void reply.header('ETag', entityTagOf(board)).header('Cache-Control', 'no-cache');
     if (matchesTag(ifNoneMatch, entityTagOf(board))) {

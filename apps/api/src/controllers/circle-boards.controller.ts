@@ -57,14 +57,14 @@ export class CircleBoardsController {
     return this.read(boardId, { kind: 'circle', circleId: circleOf(circle) }, parameters, identity);
   }
 
-  private read(
+  private async read(
     boardId: string,
     circle: CircleName,
     parameters: CircleParameters,
     identity: Identity,
   ): Promise<CirclePage> {
     const { offset = 0, limit = ENTRIES_DEFAULT } = parameters;
-    const selection = selectionOf(this.resolver.board(boardId), parameters, identity);
+    const selection = selectionOf(await this.resolver.board(boardId), parameters, identity);
     // Friends and follows are read by the player, or by a key that asks for it: the player sees itself there.
     const self = circle.kind === 'circle' ? null : circle.playerId;
     const readerId = identity.kind === 'player' ? identity.playerId : self;

@@ -25,12 +25,12 @@ export class GuildBoardsController {
   @Get()
   @ApiOperation({ operationId: 'getGuilds' })
   @Public()
-  guilds(
+  async guilds(
     @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: GuildsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<EntriesPage> {
-    const selection = { ...selectionOf(this.resolver.board(boardId), parameters, identity), ofGuilds: true };
+    const selection = { ...selectionOf(await this.resolver.board(boardId), parameters, identity), ofGuilds: true };
     return this.queries.execute(entriesQueryOf(selection, parameters, identity));
   }
 }

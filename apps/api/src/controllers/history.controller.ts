@@ -22,13 +22,13 @@ export class HistoryController {
   @Get()
   @ApiOperation({ operationId: 'getPlayerHistory' })
   @Public()
-  history(
+  async history(
     @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Query(QueryPipe) parameters: TimeRangeParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayerHistory> {
-    assertMayRead(identity, this.resolver.board(boardId));
+    assertMayRead(identity, await this.resolver.board(boardId));
     return this.queries.execute(
       new GetHistoryQuery(boardId, parameters.window, playerOf(player, identity), historyRangeOf(parameters), {
         unlistedShown: unlistedShownTo(identity),

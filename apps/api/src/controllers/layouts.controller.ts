@@ -48,7 +48,7 @@ export class LayoutsController {
     @CurrentIdentity() identity: Identity,
   ): Promise<{ board: string; generations: GenerationBody[] }> {
     assertAdmin(identity);
-    const { uid, layouts } = this.resolver.board(boardId);
+    const { uid, layouts } = await this.resolver.board(boardId);
     const { serving, opening, retiring } = layouts;
     const [progress, removals] = await Promise.all([this.layouts.progressOf(uid), this.layouts.removalsOf(uid)]);
     const generations = [bodyOf(serving, 'serving')];

@@ -45,25 +45,25 @@ export class RanksController {
   @Get('entries')
   @ApiOperation({ operationId: 'getEntries' })
   @Public()
-  entries(
+  async entries(
     @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: EntriesParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<EntriesPage> {
-    const selection = this.select(boardId, parameters, identity);
+    const selection = await this.select(boardId, parameters, identity);
     return this.queries.execute(entriesQueryOf(selection, parameters, identity));
   }
 
   @Get('players/:player')
   @ApiOperation({ operationId: 'getPlayer' })
   @Public()
-  player(
+  async player(
     @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Query(QueryPipe) parameters: PlayerParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayerRank> {
-    const selection = this.select(boardId, parameters, identity);
+    const selection = await this.select(boardId, parameters, identity);
     const { accuracy = 'exact', fallback } = parameters;
     if (accuracy === 'estimated') refuseNeighbours(parameters);
     const { around = accuracy === 'exact' ? AROUND_DEFAULT : 0, above = around, below = around } = parameters;
@@ -84,46 +84,51 @@ export class RanksController {
   @Get('rank')
   @ApiOperation({ operationId: 'getRankOfScore' })
   @Public()
-  rank(
+  async rank(
     @Param('board', NamedIdPipe) boardId: string,
     @Query(ScoreQueryPipe) parameters: ScoreParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<RankOfScore> {
     const { score, columns = {}, accuracy, patch } = parameters;
-    const selection = this.select(boardId, parameters, identity);
+    const selection = await this.select(boardId, parameters, identity);
     return this.queries.execute(new GetRankOfScoreQuery(selection, score, columns, accuracy, patch));
   }
 
   @Get('percentiles')
   @ApiOperation({ operationId: 'getPercentiles' })
   @Public()
-  percentiles(
+  async percentiles(
     @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: PercentilesParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<Percentiles> {
     const { at, accuracy = 'estimated' } = parameters;
-    return this.queries.execute(new GetPercentilesQuery(this.select(boardId, parameters, identity), at, accuracy));
+    const selection = await this.select(boardId, parameters, identity);
+    return this.queries.execute(new GetPercentilesQuery(selection, at, accuracy));
   }
 
   @Post('lookups')
   @ApiOperation({ operationId: 'lookupPlayers' })
   @Public()
   @HttpCode(200)
-  lookups(
+  async lookups(
     @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: RowParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayersLookup> {
-    const selection = this.select(boardId, parameters, identity);
+    const selection = await this.select(boardId, parameters, identity);
     const { playerIds, ranked, accuracy } = parseFields(PlayerLookupBody, body);
     const unlistedShown = unlistedShownTo(identity);
     return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShown, accuracy));
   }
 
-  private select(boardId: string, parameters: Partial<RowParameters>, identity: Identity): ListSelection {
-    return selectionOf(this.resolver.board(boardId), parameters, identity);
+  private async select(
+    boardId: string,
+    parameters: Partial<RowParameters>,
+    identity: Identity,
+  ): Promise<ListSelection> {
+    return selectionOf(await this.resolver.board(boardId), parameters, identity);
   }
 }
 

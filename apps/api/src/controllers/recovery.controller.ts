@@ -95,6 +95,6 @@ export class RecoveryController {
     @CurrentIdentity() identity: Identity,
   ): Promise<ReconciliationBody> {
     assertAdmin(identity);
-    return bodyOfReconciliation(boardId, await this.reconciliations.of(this.resolver.board(boardId).uid));
+    return bodyOfReconciliation(boardId, await this.reconciliations.of((await this.resolver.board(boardId)).uid));
   }
 }

@@ -34,12 +34,12 @@ export class WindowsController {
   @ApiOperation({ operationId: 'getWindows' })
   @Public()
   @ConditionalGet()
-  windows(
+  async windows(
     @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) { state, limit = WINDOWS_DEFAULT, cursor }: WindowsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<WindowsPage> {
-    assertMayRead(identity, this.resolver.board(boardId));
+    assertMayRead(identity, await this.resolver.board(boardId));
     const readerId = identity.kind === 'player' ? identity.playerId : undefined;
     return this.queries.execute(new GetWindowsQuery(boardId, limit, cursor, state, readerId));
   }
@@ -48,13 +48,13 @@ export class WindowsController {
   @ApiOperation({ operationId: 'getEditions' })
   @Public()
   @ConditionalGet()
-  editions(
+  async editions(
     @Param('board', NamedIdPipe) boardId: string,
     @Param('window') window: string,
     @Query(QueryPipe) { limit = WINDOWS_DEFAULT, cursor }: PageParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<EditionsPage> {
-    assertMayRead(identity, this.resolver.board(boardId));
+    assertMayRead(identity, await this.resolver.board(boardId));
     const seesActs = holdsScope(identity, 'moderate');
     return this.queries.execute(new GetEditionsQuery(boardId, window, limit, numberOfCursor(cursor), seesActs));
   }
@@ -69,7 +69,7 @@ export class WindowsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    const selection = selectionOf(this.resolver.board(boardId), parameters, identity);
+    const selection = selectionOf(await this.resolver.board(boardId), parameters, identity);
     if (guard !== undefined && format !== 'csv') {
       throw validationFailed([{ pointer: '?guard', message: 'is for format=csv: no spreadsheet reads the other' }]);
     }

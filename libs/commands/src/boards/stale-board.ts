@@ -33,17 +33,17 @@ export async function whileBoardChanges<T>(boards: BoardCatalog, attempt: () => 
  * @throws BOARD_NOT_FOUND, LEDGER_UNAVAILABLE
  */
 export async function boardNow(boards: BoardCatalog, boardId: string): Promise<Board> {
-  const known = boards.byId(boardId);
-  if (known) return known;
-  await boards.refresh().catch((error: unknown) => {
+  const board = await boards.find(boardId).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error;
     const detail = 'The board cannot be looked up now; try again shortly.';
     throw new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
   });
-  const board = boards.byId(boardId);
-  if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
+  if (!board) throw boardNotFound(boardId);
   return board;
 }
+
+export const boardNotFound = (boardId: string): LadderError =>
+  new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
 
 /** @throws BOARD_IS_FED where entries come from a rating pool */
 export function refuseFed({ id, feed }: Pick<Board, 'id' | 'feed'>): void {

@@ -11,6 +11,8 @@ import { patchFamilies } from '../patches/patch-families.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;
+/** A look for a board that is not known is made at once, and of a flood of made-up ids ten looks a second. */
+const UNKNOWN_GATHERED = { eachMs: 10, mostMs: 100 };
 
 /** Answers one row even if no board has changed: with the history and the number of lanes' map alone. */
 const CHANGES_SQL = prepared(`
@@ -61,6 +63,7 @@ export class BoardCatalog {
   /** As of the first look; a history is null where the ledger never went back. */
   private known: { server: string; history: string | null } | null = null;
   private readonly look = new CoalescedCall(() => this.readChanges());
+  private readonly lookForUnknown = new CoalescedCall(() => this.refresh(), UNKNOWN_GATHERED);
   private readonly stopped = new AbortController();
 
   /** @param lanes are kept up to date as well, where they are given */
@@ -80,6 +83,15 @@ export class BoardCatalog {
   }
 
   byId(id: string): Board | undefined {
+    return this.boardsById.get(id);
+  }
+
+  /**
+   * The live board with this id, also one that another process made a moment ago.
+   * @throws LEDGER_UNAVAILABLE, or a database error, where it is not known and cannot be looked up
+   */
+  async find(id: string): Promise<Board | undefined> {
+    if (!this.boardsById.has(id)) await this.lookForUnknown.ask();
     return this.boardsById.get(id);
   }
 

@@ -21,7 +21,7 @@ export class GetHistoryHandler implements IQueryHandler<GetHistoryQuery> {
   ) {}
 
   async execute({ boardId, windowName, playerId, range, reader }: GetHistoryQuery): Promise<PlayerHistory> {
-    const board = this.resolver.board(boardId);
+    const board = await this.resolver.board(boardId);
     const { history } = board.definition;
     if (history === null) {
       const remedy = 'put "history": { "everyMinutes": 60, "keepDays": 90 } into its definition';

@@ -42,7 +42,7 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
   ) {}
 
   async execute({ boardId, limit, cursor, state, readerId }: GetWindowsQuery): Promise<WindowsPage> {
-    const board = this.resolver.board(boardId);
+    const board = await this.resolver.board(boardId);
     const after = cursor === undefined ? null : placeOf(cursor);
     const now = this.resolver.clock.nowMs();
     const wants = (one: ListedWindowState): boolean => state === undefined || state === one;

@@ -14,7 +14,7 @@ export class ListRunsHandler implements IQueryHandler<ListRunsQuery> {
   ) {}
 
   async execute({ boardId, wanted, page: { limit, before }, reasonsShown }: ListRunsQuery): Promise<RunsPage> {
-    const board = this.resolver.board(boardId);
+    const board = await this.resolver.board(boardId);
     const { runsFrom } = board;
     if (runsFrom === undefined) throw runsNotKept(boardId);
     const { windowName, ...rest } = wanted;

@@ -1,3 +1,4 @@
+import { boardNotFound, boardNow } from '@laddercast/commands';
 import {
   GLOBAL_SCOPE,
   faultOfScope,
@@ -143,14 +144,25 @@ export class ListResolver {
     if (edition === null && !isWithheld && this.clock.isFrozen(window)) notWrittenYet(window, 'frozen');
   }
 
-  /** @throws BOARD_NOT_FOUND */
-  board(boardId: string): Board {
+  /**
+   * The board, also one that another process made a moment ago.
+   * @throws BOARD_NOT_FOUND, LEDGER_UNAVAILABLE
+   */
+  board(boardId: string): Promise<Board> {
+    return boardNow(this.boards, boardId);
+  }
+
+  /**
+   * The board as this process knows it now.
+   * @throws BOARD_NOT_FOUND
+   */
+  knownBoard(boardId: string): Board {
     const board = this.boards.byId(boardId);
-    if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
+    if (!board) throw boardNotFound(boardId);
     return board;
   }
 
-  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, PROJECTION_BEHIND */
+  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, PROJECTION_BEHIND, LEDGER_UNAVAILABLE */
   async resolve(names: ListNames, options: ResolveOptions = {}): Promise<ResolvedList> {
     try {
       return await this.resolveNow(names, options);
@@ -164,7 +176,7 @@ export class ListResolver {
 
   private async resolveNow(names: ListNames, options: ResolveOptions): Promise<ResolvedList> {
     const atMs = this.clock.nowMs();
-    const board = this.board(names.boardId);
+    const board = await this.board(names.boardId);
     const window = await this.window(board, names.window);
     const scope = await this.scope(board, names);
     const isAsItStood = names.asOfMs !== undefined || names.edition !== undefined;

@@ -83,7 +83,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     { boardId, boardUid, scope }: EntriesCursor,
     { generation }: PlaceInCheckpoint,
   ): Promise<number | undefined> {
-    const { definition, layouts } = this.resolver.board(boardId);
+    const { definition, layouts } = await this.resolver.board(boardId);
     if (!definition.decay || scope.startsWith('patch:') || layouts.serving.generation === generation) return undefined;
     // It is to be removed, and known for as long as anybody reads on in it.
     const all = [...everyLayout(layouts), ...(await this.layouts.removalsOf(boardUid))];

@@ -337,7 +337,7 @@ export class SubscriptionLifecycle {
 
   /** @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN */
   private readableBoard({ socket, request }: LiveSubscription): Board {
-    const board = this.resolver.board(request.board);
+    const board = this.resolver.knownBoard(request.board);
     assertMayWatch(socket.identity, board, request);
     return board;
   }

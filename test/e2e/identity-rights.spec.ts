@@ -58,7 +58,7 @@ beforeAll(async () => {
     }
   }
   await admin.put('/v1/pools/played', { algorithm: 'elo' });
-  for (const gameId of ['g1', 'g2']) {
+  for (const gameId of ['g1', 'g2', 'g3']) {
     expect((await admin.post('/v1/games', { pool: 'played', gameId, players: PLAYERS_OF_GAMES })).status).toBe(200);
   }
   await admin.put('/v1/players/bob', { displayName: 'Bob', region: 'EU' });
@@ -308,8 +308,8 @@ describe('the audit log', () => {
     },
     voidGames: {
       action: 'pool.void',
-      subject: 'acted-pool',
-      call: { params: { pool: 'acted-pool' }, body: { playerId: 'ada', reason: 'cheated' } },
+      subject: 'played',
+      call: { params: { pool: 'played' }, body: { gameIds: ['g3'], reason: 'cheated' } },
     },
     voidGame: {
       action: 'pool.void',

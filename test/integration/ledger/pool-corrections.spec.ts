@@ -71,7 +71,8 @@ describe('corrections of recorded games', () => {
     reason: 'cheated',
   });
   const correct = async (asked: AskedCorrection): Promise<CorrectionOutcome> => {
-    const { position } = await node.corrections.record(pool.id, asked, 'test');
+    const { position, games } = await node.corrections.record(pool.id, asked, 'test');
+    if (games === 0) return { games, players: [] };
     await node.rater.rate(pool.uid);
     return asAnswered((await outcomeOfPoolEvent<KeptOutcome>(node.database, pool.uid, position))!);
   };
@@ -320,6 +321,21 @@ describe('corrections of recorded games', () => {
     expect(await count({ gameIds: ['a', 'c'], playerId: 'bob', toMs: 3000 })).toBe(1);
     expect(await count({ playerId: 'nobody' })).toBe(0);
     await expect(count({ gameIds: ['a', 'zz'] })).rejects.toMatchObject({ code: 'GAME_NOT_FOUND' });
+  });
+
+  it('that no game fits leave no trace: neither an act of an operator nor an event of the pool', async () => {
+    await play({ ada: 1, bob: 2 });
+    const traces = (): Promise<object[]> =>
+      node.database.query(
+        `SELECT recorded_position AS position, (SELECT count(*) FROM pool_events AS e WHERE e.pool_uid = p.pool_uid) AS events,
+           (SELECT count(*) FROM audit_log WHERE subject = p.pool_id) AS acts
+         FROM pools AS p WHERE pool_uid = $1`,
+        [pool.uid],
+      );
+    const before = await traces();
+    const { games } = await node.corrections.record(pool.id, voidOf({ playerId: 'nobody' }, 'refund'), 'test');
+    expect(games).toBe(0);
+    expect(await traces()).toEqual(before);
   });
 
   it('are known by a replay from what was changed by others, to the last bit', async () => {

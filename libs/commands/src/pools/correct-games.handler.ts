@@ -25,6 +25,7 @@ export class CorrectGamesHandler implements ICommandHandler<CorrectGamesCommand>
     assertAdmin(identity);
     if (isDryRun) return this.corrections.dryRun(poolId, asked);
     const { poolUid, position, games } = await this.corrections.record(poolId, asked, actorOf(identity));
+    if (games === 0) return { games, players: [] };
     await this.waits.rated(poolUid, position, monotonicMs() + WAIT_MS);
     // It is recorded whether or not it can be read now.
     const outcome = await outcomeOfPoolEvent<KeptOutcome>(this.database, poolUid, position).catch(() => null);

@@ -88,7 +88,8 @@ export class PoolCorrections {
   }
 
   /**
-   * Records the correction behind all that the pool has; it is done once the pool is rated up to its position.
+   * Records the correction behind all that the pool has; it is done once the pool is rated up to its position. Of no game
+   * nothing is recorded.
    * @param actor who is named in the audit log
    * @returns where it stands, and of how many games it is
    * @throws POOL_NOT_FOUND, GAME_NOT_FOUND, GAME_VOIDED, ALGORITHM_MISSING, OVERLOADED, and what a pool refuses a game for
@@ -102,6 +103,7 @@ export class PoolCorrections {
       const pool = await requirePool(transaction, poolId);
       const asCorrection = await this.correctionOf(transaction, pool, asked);
       const { positions, mode, players } = asCorrection;
+      if (positions.length === 0) return { poolUid: pool.uid, position: pool.ratedPosition, games: 0 };
       const [firstPosition = 0] = asCorrection.refund ? await drawPositions(transaction, positions.length) : [];
       const correction = withRefundsFrom(asCorrection, firstPosition);
       const { uid: poolUid } = pool;

@@ -298,13 +298,21 @@ describe('corrections of recorded games', () => {
     const tooLarge = { code: 'RECOMPUTE_TOO_LARGE', extensions: { gamesMax: 2 } };
     await expect(corrections.dryRun(pool.id, voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject(tooLarge);
     node.folds.splice(0, 1, new CorrectionFold(node.algorithms, few));
+    const acts = (): Promise<object[]> =>
+      node.database.query(
+        `SELECT actor, details ->> 'reason' AS reason FROM audit_log
+        WHERE action = 'pool.void' AND subject = $1`,
+        [pool.id],
+      );
     try {
       await expect(correct(voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject(tooLarge);
     } finally {
       node.folds.splice(0, 1, new CorrectionFold(node.algorithms, { RECOMPUTE_GAMES_MAX: 100_000 }));
     }
     expect(await storedChanges()).toEqual(before);
+    expect(await acts()).toEqual([]);
     await correct(voidOf({ gameIds: ['g1'] }));
+    expect(await acts()).toEqual([{ actor: 'test', reason: 'cheated' }]);
     await expectReplayOf(await storedGames());
   });
 

@@ -4,7 +4,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { int8Array } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { outcomeOf, POOL_CORRECTION, type KeptOutcome, type PoolCorrection } from './corrections.js';
+import { recordAudit } from '../operators/audit-log.js';
+import {
+  outcomeOf,
+  POOL_CORRECTION,
+  type KeptOutcome,
+  type PoolCorrection,
+  type RecordedCorrection,
+} from './corrections.js';
 import { recomputed } from './recomputed.js';
 import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
@@ -27,8 +34,8 @@ export class CorrectionFold implements PoolEventFold {
   ) {}
 
   async fold(transaction: SqlRunner, pool: PoolInTurn, event: PoolEvent): Promise<FoldedEvent> {
-    // One that was recorded by a release without refunds says nothing of them.
-    const recorded = event.payload as Omit<PoolCorrection, 'refund'> & Partial<PoolCorrection>;
+    // One that was recorded by a release without refunds says nothing of them, and the act of an older one is written down.
+    const recorded = event.payload as Omit<PoolCorrection, 'refund'> & Partial<RecordedCorrection>;
     const correction: PoolCorrection = { ...recorded, refund: recorded.refund ?? null };
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const { uid, ratedPosition } = pool;
@@ -49,6 +56,7 @@ export class CorrectionFold implements PoolEventFold {
       return {
         ...{ outcome: outcomeOf(correction, made), newcomers: -fewer, changed },
         async store(sql) {
+          if (recorded.act) await recordAudit(sql, recorded.act);
           if (made.refunded > 0) await sql.query(COUNT_REFUNDED, [uid, made.refunded]);
         },
       };

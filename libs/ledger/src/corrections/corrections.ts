@@ -1,5 +1,6 @@
 import { LadderError, type PoolGame } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
+import type { AuditRecord } from '../operators/audit-log.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { Recomputed } from './recomputed.js';
 import type { RecordedPlayer, VoidMode } from '../pools/recorded-games.js';
@@ -13,6 +14,12 @@ export interface PoolCorrection {
   readonly refund: { readonly playerId: string | null; readonly firstPosition: number } | null;
   /** Who really played, and how, in the one game; null: the games are void. */
   readonly players: readonly RecordedPlayer[] | null;
+}
+
+/** A correction as it is recorded. */
+export interface RecordedCorrection extends PoolCorrection {
+  /** Whose act it is, written down once it is done: of one that is refused then there is none. */
+  readonly act: AuditRecord;
 }
 
 export const POOL_CORRECTION = 'correction';

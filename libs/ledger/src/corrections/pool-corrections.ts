@@ -6,8 +6,14 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { prepared } from '../database/postgres-statements.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { drawPositions } from '../lanes/lane-events.js';
-import { recordAudit } from '../operators/audit-log.js';
-import { gameAt, outcomeOf, POOL_CORRECTION, type CorrectionOutcome, type PoolCorrection } from './corrections.js';
+import {
+  gameAt,
+  outcomeOf,
+  POOL_CORRECTION,
+  type CorrectionOutcome,
+  type PoolCorrection,
+  type RecordedCorrection,
+} from './corrections.js';
 import { recomputed } from './recomputed.js';
 import { requirePool, type Pool, type PoolProgress } from '../pools/pool.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
@@ -105,12 +111,12 @@ export class PoolCorrections {
       const { positions, mode, players } = asCorrection;
       if (positions.length === 0) return { poolUid: pool.uid, position: pool.ratedPosition, games: 0 };
       const [firstPosition = 0] = asCorrection.refund ? await drawPositions(transaction, positions.length) : [];
-      const correction = withRefundsFrom(asCorrection, firstPosition);
       const { uid: poolUid } = pool;
       const { reason } = asked;
       const action = players === null ? 'pool.void' : 'pool.result';
       const details = { reason, mode, games: positions.length, ...('selection' in asked ? asked.selection : asked) };
-      await recordAudit(transaction, { actor, action, subject: poolId, details });
+      const act = { actor, action, subject: poolId, details };
+      const correction: RecordedCorrection = { ...withRefundsFrom(asCorrection, firstPosition), act };
       const position = await recordPoolEvent(
         transaction,
         { poolUid, lane },

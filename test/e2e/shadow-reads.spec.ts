@@ -243,6 +243,38 @@ describe('the history of a shadowed player', () => {
   });
 });
 
+describe('estimates', () => {
+  it.each(['ordinal', 'competition'])('say the same to a shadowed player as to others, in %s ranks', async (style) => {
+    const board = await boardWithAll(`estimated-${style}`, { rankStyle: style });
+    const answers = async (): Promise<unknown[]> => {
+      const of = `/v1/boards/${board}`;
+      const estimated = 'accuracy=estimated';
+      const asked = [
+        ...['ada', 'a', 'e', 'i'].map((player) => ada.get(`${of}/players/${player}?${estimated}`)),
+        ...[8, 7, 6].map((score) => ada.get(`${of}/rank?score=${score}&${estimated}`)),
+        ada.get(`${of}/percentiles?at=0,40,50,60,100`),
+        ada.post(`${of}/lookups`, { playerIds: ['i', 'ada', 'a', 'nobody'], accuracy: 'estimated' }),
+      ];
+      return (await Promise.all(asked)).map(({ status, body }) => ({
+        ...{ status, ...(body as object) },
+        ...{ boardVersion: 0, asOf: '' },
+      }));
+    };
+    // Once the list is sketched.
+    const isEstimated = async (): Promise<boolean> =>
+      (await answers()).every((one) => (one as { accuracy: string; total: number }).accuracy === 'estimated');
+    await expect.poll(isEstimated, SHOWN_WITHIN).toBe(true);
+    const before = await answers();
+    await shadow();
+    await expect.poll(async () => rows(await get(pathOf(board, 'limit=50'), anyone)), SHOWN_WITHIN).toHaveLength(9);
+    const sketchedWithout = async (): Promise<unknown> =>
+      (await get<{ total: number }>(`/v1/boards/${board}/percentiles?at=50`, anyone)).total;
+    expect(await answers()).toEqual(before);
+    await expect.poll(sketchedWithout, SHOWN_WITHIN).toBe(9);
+    expect(await answers()).toEqual(before);
+  });
+});
+
 describe('the standings of a shadowed player', () => {
   it('are there for itself, and for nobody else', async () => {
     const board = await boardWithAll('everywhere');

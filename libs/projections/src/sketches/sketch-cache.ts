@@ -15,7 +15,7 @@ export interface ListSketch extends SketchStamp {
 }
 
 /** Whether ranks can be told by a sketch: by that of an empty list everybody would be first, and nothing would say how wrong. */
-export const saysRanks = ({ sketch }: ListSketch): boolean => sketch.total > 0;
+export const saysRanks = ({ sketch }: { sketch: Pick<RankSketch, 'total'> }): boolean => sketch.total > 0;
 
 /** The most lists kept, some 100 KB each; the one used longest ago makes room. */
 const LISTS_MAX = 500;

@@ -28,7 +28,7 @@ import { withOwnRows } from './own-rows.js';
 import { verificationOf } from '../rows/entry-details.js';
 import { runShown, taxedFromOf, taxOfRow } from '../rows/taxed-rows.js';
 import { answered } from '../shared/time-out.js';
-import { OwnWorlds } from '../lists/own-worlds.js';
+import { lackedBy } from '../lists/own-worlds.js';
 import { type ResolvedList } from '../lists/list-resolver.js';
 
 /** How many rows are in memory at a time, and how many ids an enricher is asked for at once. */
@@ -54,7 +54,6 @@ export class ExportRows {
     private readonly editions: StandingsReader,
     private readonly scopes: ScopeCatalog,
     private readonly extensions: Extensions,
-    private readonly worlds: OwnWorlds,
   ) {}
 
   /**
@@ -78,7 +77,7 @@ export class ExportRows {
     const { board, ownEntries = [], everybodys, edition, list } = resolved;
     if (!everybodys) return [];
     const own = edition
-      ? await this.worlds.lacking({ list, ranks: everybodys }, ownEntries)
+      ? await lackedBy({ list, ranks: everybodys }, ownEntries)
       : ownEntries.filter(({ unranked }) => unranked !== false);
     if (own.length === 0) return [];
     const keys = own.map(({ playerId }) => playerId);

@@ -39,14 +39,17 @@ export class OwnWorlds {
     }
     return entries;
   }
+}
 
-  /** Which of the entries everybody's list lacks. */
-  async lacking({ list, ranks }: Pick<ResolvedList, 'list' | 'ranks'>, own: readonly OwnEntry[]): Promise<OwnEntry[]> {
-    if (own.length === 0) return [];
-    const names = own.map(({ playerId }) => playerId);
-    const { entries } = await ranksByKeys(ranks).lookup(list, names, 'ordinal');
-    return own.filter((_, at) => entries[at] === null);
-  }
+/** Which entries of a reader everybody's list lacks. */
+export async function lackedBy(
+  { list, ranks }: Pick<ResolvedList, 'list' | 'ranks'>,
+  own: readonly OwnEntry[],
+): Promise<OwnEntry[]> {
+  if (own.length === 0) return [];
+  const names = own.map(({ playerId }) => playerId);
+  const { entries } = await ranksByKeys(ranks).lookup(list, names, 'ordinal');
+  return own.filter((_, at) => entries[at] === null);
 }
 
 /** Whether a player is ranked on a board for itself alone. */

@@ -3,7 +3,6 @@ import { withBoardDefaults } from '@laddercast/domain';
 import type { StandingsReader } from '@laddercast/ledger';
 import { describe, expect, it } from 'vitest';
 import type { ResolvedList } from './list-resolver.js';
-import type { OwnWorlds } from './own-worlds.js';
 import { PlayerCounts } from './player-counts.js';
 
 const PER_RUN = withBoardDefaults({ order: 'desc', operator: 'best', runs: { keepDays: 30 }, entriesPer: 'run' });
@@ -24,7 +23,7 @@ function countsOf(): { counts: PlayerCounts; asked: Answer[] } {
     asked.push(answer);
     return (await answer.promise) as Row[];
   };
-  const counts = new PlayerCounts({ query }, {} as StandingsReader, {} as OwnWorlds);
+  const counts = new PlayerCounts({ query }, {} as StandingsReader);
   return { counts, asked };
 }
 

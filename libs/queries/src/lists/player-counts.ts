@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { answered } from '../shared/time-out.js';
 import type { ResolvedList } from './list-resolver.js';
-import { OwnWorlds } from './own-worlds.js';
+import { lackedBy } from './own-worlds.js';
 
 const LISTS_KEPT_MAX = 10_000;
 /** The most lists that are counted at a time: each count reads all entries of a list, on a connection of its own. */
@@ -34,7 +34,6 @@ export class PlayerCounts {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly editions: StandingsReader,
-    private readonly worlds: OwnWorlds,
   ) {}
 
   /**
@@ -87,7 +86,7 @@ export class PlayerCounts {
   /** A player who is there for its reader alone is one more. */
   private async besideThem({ list, everybodys, ownEntries = [] }: ResolvedList): Promise<number> {
     if (everybodys === undefined || ownEntries.length === 0) return 0;
-    const lacking = await this.worlds.lacking({ list, ranks: everybodys }, ownEntries);
+    const lacking = await lackedBy({ list, ranks: everybodys }, ownEntries);
     return lacking.length === ownEntries.length ? 1 : 0;
   }
 }

@@ -21,7 +21,13 @@ import {
 } from '@laddercast/projections';
 import { Injectable, Optional } from '@nestjs/common';
 import { boardVersionOf } from './board-version.js';
+import { inOrder } from './entries-in-order.js';
 import { type ResolvedList } from './list-resolver.js';
+import { lackedBy } from './own-worlds.js';
+import { SketchWithEntries, type RankEstimator } from './sketch-with-entries.js';
+
+/** The sketch of a list, for who reads it. */
+export type SketchRead = Omit<ListSketch, 'sketch'> & { sketch: RankEstimator };
 
 /** What an answer says of ranks that were estimated. */
 export interface EstimatedRank {
@@ -37,7 +43,7 @@ export interface PlayerEstimate extends EstimatedRank {
 
 /** Players' places in a list as it was sketched. */
 export interface EstimateReading {
-  sketched: ListSketch;
+  sketched: SketchRead;
   /** Entries of the list; a player who came since stands in it, too. */
   total: number;
   /** In the order asked, null where there is no entry. */
@@ -65,18 +71,37 @@ export class RankEstimates {
    * The list's sketch; null where its ranks are not estimated: it is read from standings, there is no sketch now, or none
    * that is as new as `minVersion`, or it is of an empty list, which may have been filled since. Then they are to be counted.
    */
-  async sketchOf(resolved: ResolvedList, options: EstimateOptions): Promise<ListSketch | null> {
+  async sketchOf(resolved: ResolvedList, options: EstimateOptions): Promise<SketchRead | null> {
     const sketched = await this.newestSketchOf(resolved, options);
     return sketched !== null && saysRanks(sketched) ? sketched : null;
   }
 
   /** As {@link sketchOf}, also of an empty list. */
-  async newestSketchOf(resolved: ResolvedList, { style, minVersion = 0 }: EstimateOptions): Promise<ListSketch | null> {
-    const { list, edition, ownWorldOf } = resolved;
-    if (edition !== null || ownWorldOf !== undefined || list.scope === NEVER_USED_SCOPE || style === 'dense')
-      return null;
+  async newestSketchOf(resolved: ResolvedList, { style, minVersion = 0 }: EstimateOptions): Promise<SketchRead | null> {
+    const { list, edition } = resolved;
+    if (edition !== null || list.scope === NEVER_USED_SCOPE || style === 'dense') return null;
     const sketched = await this.sketches.get(list);
-    return sketched && boardVersionOf(resolved, sketched.listVersion, resolved.atMs) >= minVersion ? sketched : null;
+    if (!sketched || boardVersionOf(resolved, sketched.listVersion, resolved.atMs) < minVersion) return null;
+    return this.asSeen(resolved, sketched);
+  }
+
+  /** The sketch with the entries in it that only the reader's list has. */
+  private async asSeen({ list, everybodys, ownEntries = [] }: ResolvedList, sketched: ListSketch): Promise<SketchRead> {
+    if (!everybodys) return sketched;
+    const { sketch } = sketched;
+    const { ordering } = list;
+    const lacking = inOrder(ordering, await lackedBy({ list, ranks: everybodys }, ownEntries));
+    // It may be of a moment at which everybody's list had them.
+    const own = lacking.filter(
+      ({ playerId, key }) => sketch.ownEntry(playerId, (member) => playerIdIn(ordering, member), [key]).kind !== 'at',
+    );
+    return {
+      ...sketched,
+      sketch: new SketchWithEntries(
+        sketch,
+        own.map(({ key }) => key),
+      ),
+    };
   }
 
   /**
@@ -93,7 +118,13 @@ export class RankEstimates {
     if (sketched === null) return null;
     const { keys, listVersion } = await this.sortKeys(resolved.list, playerIds, options);
     if (!saysRanks(sketched) && keys.some((key) => key !== null)) return null;
-    const players = keys.map((key, at) => key && estimateOf(resolved, sketched, playerIds[at]!, key, options.style));
+    const own = new Map(
+      inOrder(resolved.list.ordering, resolved.ownEntries ?? []).map(({ playerId, key }) => [playerId, key]),
+    );
+    const players = playerIds.map((playerId, at) => {
+      const key = keys[at] ?? own.get(playerId) ?? null;
+      return key && estimateOf(resolved, sketched, playerId, key, options.style);
+    });
     const total = players.reduce((most, one) => Math.max(most, one?.rank ?? 0), sketched.sketch.total);
     return { sketched, total, players, readVersion: listVersion };
   }
@@ -113,7 +144,7 @@ export class RankEstimates {
 /** Where a player's key stands; what the list held of the player as it was sketched is not counted. */
 function estimateOf(
   { list: { ordering } }: ResolvedList,
-  { sketch }: ListSketch,
+  { sketch }: SketchRead,
   playerId: string,
   key: SortKey,
   style: RankStyle,

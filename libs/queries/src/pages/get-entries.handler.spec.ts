@@ -75,7 +75,7 @@ beforeEach(() => {
     snapshots as unknown as SnapshotCache,
     new AnsweredVersions(),
     worlds,
-    new PlayerCounts(NO_ROWS, {} as StandingsReader, worlds),
+    new PlayerCounts(NO_ROWS, {} as StandingsReader),
     {} as RetaxProgress,
   );
   handler = new GetEntriesHandler(reader, new Replica());

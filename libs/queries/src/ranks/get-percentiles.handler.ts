@@ -1,10 +1,10 @@
 import { LadderError, rankAtPercentile, toRankScore } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { ListSketch, Reading } from '@laddercast/projections';
+import type { Reading } from '@laddercast/projections';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { GetPercentilesQuery, type Percentile, type Percentiles } from '../queries.js';
-import { RankEstimates } from '../lists/rank-estimates.js';
+import { RankEstimates, type SketchRead } from '../lists/rank-estimates.js';
 
 /** How often a list that shrinks under the reading is read anew. */
 const TRIES_MAX = 3;
@@ -25,7 +25,7 @@ export class GetPercentilesHandler implements IQueryHandler<GetPercentilesQuery>
     return sketched ? this.estimated(resolved, at, sketched) : this.exact(resolved, at);
   }
 
-  private estimated(resolved: ResolvedList, at: readonly number[], sketched: ListSketch): Percentiles {
+  private estimated(resolved: ResolvedList, at: readonly number[], sketched: SketchRead): Percentiles {
     const { sketch, listVersion, asOfMs } = sketched;
     const { total } = sketch;
     const percentiles = at.map((percentile): Percentile => {

@@ -40,7 +40,7 @@ const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyl
 
 const NO_DATABASE = { query: () => Promise.reject(new Error('nobody asks')) };
 const NO_WORLDS = {} as OwnWorlds;
-const NO_COUNTS = new PlayerCounts(NO_DATABASE, {} as StandingsReader, NO_WORLDS);
+const NO_COUNTS = new PlayerCounts(NO_DATABASE, {} as StandingsReader);
 const NO_RETAXES = {} as RetaxProgress;
 
 describe('a page out of a snapshot', () => {

@@ -1,6 +1,6 @@
 import type { LadderError } from '@laddercast/domain';
 import type { OwnedEntry } from '@laddercast/ledger';
-import { askedFor, worldOf, type OwnWorlds, type ResolvedList, type WorldAsked } from '@laddercast/queries';
+import { askedFor, lackedBy, worldOf, type OwnWorlds, type ResolvedList, type WorldAsked } from '@laddercast/queries';
 import type { ChannelSources, Viewed } from '../channels/channel-kind.js';
 import { CHANNELS } from '../channels/channel-table.js';
 import { RangeRows } from '../channels/range-channel.js';
@@ -95,7 +95,7 @@ export class ListWorlds {
     const { resolved } = this.list;
     const { worlds } = this.sources;
     const [entries] = await worlds.entries([askedFor(resolved, playerId)]);
-    return (await worlds.lacking(resolved, entries!)).length === 0;
+    return (await lackedBy(resolved, entries!)).length === 0;
   }
 
   private async worldOf(resolved: ResolvedList, playerId: string): Promise<ResolvedList> {

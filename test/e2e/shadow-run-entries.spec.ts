@@ -233,6 +233,30 @@ describe('a shadowed player of a board where each run is an entry', () => {
     await check(board, 'season:s1', then.list(), then.list(['ada']));
   });
 
+  it('is told at once where a run stands among all that it sees', async () => {
+    const [board, model] = await boardOf('told', {}, 11);
+    await shadow();
+    const sketched = async (): Promise<number> =>
+      (await get<{ total: number }>(`/v1/boards/${board}/percentiles?at=50`, bob)).total;
+    await expect.poll(sketched, SHOWN_WITHIN).toBe(model.list(['ada']).length);
+    for (const score of [20, 6, 0]) {
+      runs += 1;
+      const run = { submissionId: `r${runs}`, playerId: 'ada', score, achievedAtMs: START_MS };
+      const sent = { ...run, achievedAtMs: undefined, achievedAt: new Date(START_MS).toISOString() };
+      const { body } = await admin.post(`/v1/boards/${board}/scores`, sent);
+      model.add(run);
+      const seen = model.list();
+      const { entryId, rank } = body as { entryId: string; rank: { after: number; total: number } };
+      const place = seen.find(({ submissionId }) => submissionId === entryId)!.rank;
+      expect(rank, `${score}`).toMatchObject({
+        after: place,
+        total: seen.length,
+        accuracy: 'estimated',
+        errorBound: 0,
+      });
+    }
+  });
+
   const SUBSCRIPTIONS: Record<string, object> = {
     all: { channel: 'top', limit: 100, rankStyle: 'ordinal' },
     top: { channel: 'top', limit: 10, rankStyle: 'competition' },

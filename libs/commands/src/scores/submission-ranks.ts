@@ -49,7 +49,7 @@ export const RANKS_AT_ONCE = 64;
 export interface RankedWrite {
   board: Board;
   write: { playerId: string };
-  receipt: Pick<SubmitReceipt, 'windowUid' | 'movement'> & {
+  receipt: Pick<SubmitReceipt, 'windowUid' | 'movement' | 'unranked'> & {
     answer: Pick<SubmitReceipt['answer'], 'version'> &
       Partial<Pick<SubmitReceipt['answer'], 'outcome' | 'entryId' | 'displaced'>>;
   };
@@ -60,9 +60,15 @@ interface MovedKeys {
   /** Of the entry: its player's id, or what names a run's. */
   entryKey: string;
   /** Of the entry of a run that it pushed out; absent: none. */
-  displacedKey?: string;
+  displacedKey?: string | undefined;
   after: SortKey;
   before: SortKey | null;
+}
+
+/** Entries of a player that are not counted as they are: how many more there are, and how many of them are better. */
+interface EntriesBeside {
+  better: number;
+  more: number;
 }
 
 /** A list with its board. */
@@ -139,7 +145,7 @@ export class SubmissionRanks {
       );
       if (counted !== undefined) return counted;
     }
-    if (moved) return this.estimated(list, moved);
+    if (moved) return this.estimated(list, moved, receipt.unranked);
     return Promise.race([
       this.standing({ board, list }, entryKey, version),
       sleep(STANDING_WITHIN_MS).then(() => null),
@@ -165,9 +171,13 @@ export class SubmissionRanks {
     }
   }
 
-  private async estimated(list: RankList, moved: MovedKeys): Promise<RankMovement | null> {
+  private async estimated(list: RankList, moved: MovedKeys, isUnranked = false): Promise<RankMovement | null> {
     const sketched = await this.sketches.get(list);
-    return sketched !== null && saysRanks(sketched) ? estimatedMovement(list, moved, sketched) : null;
+    if (sketched === null || !saysRanks(sketched)) return null;
+    if (!isUnranked) return estimatedMovement(list, moved, sketched);
+    // Everybody's list lacks the one that was pushed out as it lacks the others.
+    const movement = estimatedMovement(list, { ...moved, displacedKey: undefined }, sketched);
+    return withEntries(movement, await this.unrankedBeside(list, moved));
   }
 
   private async counted(list: RankList, moved: MovedKeys, version: number): Promise<RankMovement> {
@@ -175,33 +185,32 @@ export class SubmissionRanks {
     const reading = await this.projection.placement(list, entryKey, after, before);
     const { errorBound = 0 } = reading;
     const beside = await this.entriesBeside(list, moved);
-    const ranks = {
-      before: reading.before === null ? null : reading.before + beside.better,
-      after: reading.after + beside.better,
-    };
-    return {
-      ...ranks,
-      delta: ranks.before === null ? null : ranks.before - ranks.after,
+    const movement: RankMovement = {
+      before: reading.before,
+      after: reading.after,
+      delta: reading.before === null ? null : reading.before - reading.after,
       accuracy: this.accuracyOf(list, reading, reading.version !== null && reading.version >= version),
       // Counted, not interpolated: at asOf only entries that moved between shards are uncertain.
       errorBound,
-      total: reading.total + beside.more,
+      total: reading.total,
       asOf: toTimestamp(nowMs()),
     };
+    return withEntries(movement, beside);
   }
 
   /**
    * Where each run is an entry: what else of the player is not counted as it is. A shadowed one has other entries, which only
    * it sees; of others the one that was pushed out may be there still.
    */
-  private async entriesBeside(
-    list: RankList,
-    { entryKey, displacedKey, after }: MovedKeys,
-  ): Promise<{ better: number; more: number }> {
+  private async entriesBeside(list: RankList, moved: MovedKeys): Promise<EntriesBeside> {
+    const { entryKey, displacedKey } = moved;
     if (entryOfKey(entryKey).entryId === undefined) return { better: 0, more: 0 };
     const asked = displacedKey === undefined ? [entryKey] : [entryKey, displacedKey];
     const { keys } = await this.projection.sortKeys(list, asked);
-    if (keys[0] !== null) return { better: 0, more: keys[1] ? -1 : 0 };
+    return keys[0] === null ? this.unrankedBeside(list, moved) : { better: 0, more: keys[1] ? -1 : 0 };
+  }
+
+  private async unrankedBeside(list: RankList, { entryKey, after }: MovedKeys): Promise<EntriesBeside> {
     const unranked = await unrankedRuns(this.database, list, playerOfKey(entryKey));
     const others = unranked.filter(({ key }) => key !== entryKey);
     const isBetter = (run: (typeof others)[number]): boolean =>
@@ -235,6 +244,13 @@ export class SubmissionRanks {
     return 'exact';
   }
 }
+
+const withEntries = (movement: RankMovement, { better, more }: EntriesBeside): RankMovement => ({
+  ...movement,
+  before: movement.before === null ? null : movement.before + better,
+  after: movement.after + better,
+  total: movement.total + more,
+});
 
 /** The places of both keys in the sketched list, without the player's own entry. */
 function estimatedMovement(

@@ -100,6 +100,8 @@ export interface SubmitReceipt {
   windowUid: number;
   /** The entry after and before this write; null for a replay, which changed nothing. */
   movement: { after: EntryState; before: EntryState | null } | null;
+  /** Where each run is an entry: whether those of the player are ranked for nobody else. */
+  unranked?: boolean;
 }
 
 export interface OverrideReceipt {

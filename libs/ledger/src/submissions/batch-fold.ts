@@ -179,7 +179,9 @@ export class BatchFold {
       ...(displaced && { displaced: displaced.entryId }),
     };
     const movement = { after: shown.state, before: stands ? null : shown.state };
-    return this.accept(placed, answer, windows[0]!.uid, movement);
+    const unranked = isUnranked(this.stored.sanctions.get(write.playerId), write.board.id);
+    const { receipt } = this.accept(placed, answer, windows[0]!.uid, movement);
+    return { receipt: { ...receipt, ...(unranked && { unranked }) } };
   }
 
   /** A run of a patch, on a board that taxes older ones. */
@@ -241,7 +243,7 @@ export class BatchFold {
     answer: SubmissionAnswer,
     windowUid: number,
     movement: SubmitReceipt['movement'],
-  ): WriteResult {
+  ): { receipt: SubmitReceipt } {
     const { handOverId } = write;
     const remembered = { windowUid, ...answer, ...(handOverId !== undefined && { handOverId }) };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });

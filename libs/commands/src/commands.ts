@@ -381,6 +381,8 @@ export class RecomputeGuildTotalsCommand extends Command<void> {
 export interface StateToRecord extends Omit<HistoryPoint, 'ranked'> {
   /** With `history`. */
   board: Board;
+  /** When the entry was achieved, Unix ms; null: there is none. */
+  achievedAtMs: number | null;
   /** The entry, where everybody's list does not have it, because its player is shadowed. */
   own?: EntryState;
 }

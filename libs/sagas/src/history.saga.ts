@@ -38,8 +38,9 @@ export class HistorySaga {
         const stretchMs = await this.stretchIn(windowUid, history, writtenAtMs);
         const key = `${windowUid}/${stretchMs}/${playerId}`;
         if ((last.get(key)?.version ?? -1) >= version) continue;
-        const { score, columns } = entry ?? { score: null, columns: [] };
-        last.set(key, { board, windowUid, playerId, stretchMs, atMs: writtenAtMs, version, score, columns });
+        const { score, columns, achievedAtMs } = entry ?? { score: null, columns: [], achievedAtMs: null };
+        const of = { board, windowUid, playerId, stretchMs, version };
+        last.set(key, { ...of, atMs: writtenAtMs, score, columns, achievedAtMs });
       }
     }
     return [...last.values()];

@@ -136,6 +136,32 @@ describe('what is recorded of players over time', () => {
     expect((await linesOf(board, 'cy'))[0]).toEqual(['17:00:00.000', 5]);
   });
 
+  it('is what was submitted under a shadow, and not that it was lifted', async () => {
+    const board = await node.put({ history, operator: 'best' });
+    const sanctions = new Sanctions(node.database, node.lanes, new LaneQueue(node.database, node.lanes, node.notifier));
+    await clock.stopAt(at('15:00:00.000'));
+    for (const player of ['still', 'plays']) await node.submit(board, player, 1);
+    await settled();
+    for (const player of ['still', 'plays']) await sanctions.put(player, SHADOW, 'mod');
+    await clock.stopAt(at('16:20:00.000'));
+    await node.submit(board, 'plays', 5);
+    await settled();
+    for (const time of ['16:40:00.000', '18:00:00.000']) {
+      await clock.stopAt(at(time));
+      for (const player of ['still', 'plays']) {
+        await sanctions.lift(player, { actor: 'mod', reason: 'a test' });
+        await settled();
+        await sanctions.put(player, SHADOW, 'mod');
+        await settled();
+      }
+    }
+    expect(await linesOf(board, 'still')).toEqual([['15:00:00.000', 1]]);
+    expect(await linesOf(board, 'plays')).toEqual([
+      ['16:20:00.000', 5],
+      ['15:00:00.000', 1],
+    ]);
+  });
+
   it('is asked for: of other boards nothing is recorded', async () => {
     const board = await node.put({});
     await node.submit(board, 'ada', 1);

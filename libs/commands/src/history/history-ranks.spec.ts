@@ -44,6 +44,7 @@ const stateOf = (playerId: string, version = 1): StateToRecord => ({
   version,
   score: 1,
   columns: [],
+  achievedAtMs: 0,
 });
 
 describe('the ranks of a history', () => {

@@ -24,13 +24,13 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
     const nowMs = await this.history.nowMs();
     const readAtMs = monotonicMs();
     const inTime = states.filter(({ board, atMs }) => atMs >= nowMs - board.definition.history!.keepDays * DAY_MS);
-    const kept = await this.withShadowed(inTime);
+    const kept = await this.untold(await this.withShadowed(inTime));
     const asked = kept.filter((state) => isRankable(state, nowMs));
     const ranked = await this.ranks.of(lane, asked);
     const rankedAtMs = Math.floor(nowMs + monotonicMs() - readAtMs);
     await this.history.record(
       kept.map((state): HistoryPoint => {
-        const { board: _board, own: _own, ...recorded } = state;
+        const { board: _board, own: _own, achievedAtMs: _achievedAtMs, ...recorded } = state;
         const found = ranked.get(state);
         return { ...recorded, ranked: found ? { ...found, rankedAtMs } : null };
       }),
@@ -43,9 +43,18 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
     const found = new Map((await this.history.ofShadowed(without)).map((entry, at) => [without[at], entry]));
     return states.flatMap((state) => {
       const entry = found.get(state);
-      if (entry === 'told') return [];
-      return [entry ? { ...state, score: entry.score, columns: entry.columns, own: entry } : state];
+      if (entry === 'changed since') return [];
+      if (!entry) return [state];
+      const { score, columns, achievedAtMs } = entry;
+      return [{ ...state, score, columns, achievedAtMs, own: entry }];
     });
+  }
+
+  /** Without those that came again unchanged: a point would tell a player when it was shadowed, or a shadow was lifted. */
+  private async untold(states: readonly StateToRecord[]): Promise<StateToRecord[]> {
+    const again = states.filter(({ achievedAtMs, atMs }) => achievedAtMs !== null && achievedAtMs < atMs);
+    const told = await this.history.told(again);
+    return states.filter((state) => !told.has(state));
   }
 }
 

@@ -36,7 +36,7 @@ export interface HistoryPoint {
   ranked: RecordedRank | null;
 }
 
-type ToldState = Pick<HistoryPoint, 'windowUid' | 'playerId' | 'stretchMs' | 'version'>;
+type AchievedState = Omit<HistoryPoint, 'atMs' | 'version' | 'ranked'> & { achievedAtMs: number | null };
 
 /** The beginning of the board's stretch that holds an instant; both Unix ms. All stretches count from 1970. */
 export function stretchOf({ everyMinutes }: BoardHistory, atMs: number): number {
@@ -110,27 +110,24 @@ export class EntryHistory {
   /**
    * The states of shadowed players' entries, of which the log says that there are none: to themselves they are ranked.
    * @param states without a score
-   * @returns in the order given; `told`: a point has it already, so that none says when the player was shadowed, or the log is
-   * yet to bring a later one; undefined: it has none of the kind
+   * @returns in the order given; `changed since`: the log is yet to bring a later one; undefined: it has none of the kind
    */
-  async ofShadowed(states: readonly ToldState[]): Promise<(EntryState | 'told' | undefined)[]> {
+  async ofShadowed(
+    states: readonly Pick<HistoryPoint, 'windowUid' | 'playerId' | 'version'>[],
+  ): Promise<(EntryState | 'changed since' | undefined)[]> {
     const entries = await shadowedEntries(this.database, states);
-    const newest = await this.newest(states.filter((_, at) => entries[at] !== undefined));
-    return entries.map((entry, at) => {
-      if (entry === undefined) return undefined;
-      const point = newest.get(states[at]!);
-      return entry.version > states[at]!.version || (point && isOf(point, entry)) ? 'told' : entry;
-    });
+    return entries.map((entry, at) => (entry && entry.version > states[at]!.version ? 'changed since' : entry));
   }
 
-  private async newest(states: readonly ToldState[]): Promise<ReadonlyMap<ToldState, NewestRow>> {
-    if (states.length === 0) return new Map();
+  /** Those of the states that the player's newest point has already. */
+  async told<State extends AchievedState>(states: readonly State[]): Promise<ReadonlySet<State>> {
+    if (states.length === 0) return new Set();
     const rows = await this.database.query<NewestRow>(NEWEST, [
       states.map(({ windowUid }) => windowUid),
       states.map(({ playerId }) => playerId),
       states.map(({ stretchMs }) => stretchMs),
     ]);
-    return new Map(rows.map((row) => [states[row.at]!, row]));
+    return new Set(rows.filter((row) => isOf(row, states[row.at]!)).map((row) => states[row.at]!));
   }
 
   /**
@@ -182,8 +179,11 @@ export class EntryHistory {
 }
 
 /** What was achieved later is another state, of whatever score. */
-const isOf = (point: NewestRow, { score, columns, achievedAtMs }: EntryState): boolean =>
-  achievedAtMs <= point.at_ms && point.score === score && isDeepStrictEqual(point.columns, columns);
+const isOf = (point: NewestRow, { score, columns, achievedAtMs }: AchievedState): boolean =>
+  achievedAtMs !== null &&
+  achievedAtMs <= point.at_ms &&
+  point.score === score &&
+  isDeepStrictEqual(point.columns, columns);
 
 const keyOf = ({ windowUid, stretchMs, playerId }: HistoryPoint): string => `${windowUid}/${stretchMs}/${playerId}`;
 

@@ -1,4 +1,4 @@
-import type { RankList, RankProjection } from '../ranks/rank-projection.js';
+import type { RankList, RankProjection, RankReadings } from '../ranks/rank-projection.js';
 import type { SketchStore } from './sketch-store.js';
 
 /** What may be read from a replica: what an answer goes back in, if it does, is of one of these kinds. */
@@ -6,7 +6,7 @@ export type ReplicaKind = 'page' | 'sketch' | 'key';
 
 /** What a replica is asked for. */
 export interface ReplicaStores {
-  ranks: Pick<RankProjection, 'page' | 'sortKeys'>;
+  ranks: RankReadings & Pick<RankProjection, 'sortKeys'>;
   sketches: Pick<SketchStore, 'read' | 'stamps'>;
 }
 

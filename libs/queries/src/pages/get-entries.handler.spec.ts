@@ -34,6 +34,8 @@ class Server {
     if (this.isAway) throw new LadderError('PROJECTION_UNAVAILABLE', 'It does not answer.');
     return { total: 0, listVersion: this.version, entries: [] };
   };
+
+  readonly lookup = async () => ({ total: 0, listVersion: this.version, entries: [null] });
 }
 
 let master: Server;
@@ -50,7 +52,7 @@ class Replica extends ReplicaReads {
     near: (stores: ReplicaStores, asOfMs: number) => Promise<T | null>,
     far: () => Promise<T>,
   ): Promise<T> {
-    const stores = { ranks: { page: replica.page } } as unknown as ReplicaStores;
+    const stores = { ranks: { page: replica.page, lookup: replica.lookup } } as unknown as ReplicaStores;
     return (isReplicaWhole ? await near(stores, REPLICA_AS_OF_MS) : null) ?? far();
   }
 
@@ -68,7 +70,12 @@ beforeEach(() => {
   const ranks = { page: master.page, total: master.page } as unknown as ResolvedList['ranks'];
   const resolver = { resolve: async () => ({ ...shown, ranks }), assertShown: () => undefined };
   const snapshots = { latest: () => undefined, lastKnown: () => last };
-  const worlds = {} as OwnWorlds;
+  const own = { playerId: 'ada', score: 3, columns: [], achievedAtMs: 0, version: 1 };
+  const worlds = {
+    of: async (resolved: ResolvedList, ownWorldOf: string): Promise<ResolvedList> => ({
+      ...{ ...resolved, ownWorldOf, ownEntries: [own], everybodys: resolved.ranks },
+    }),
+  } as unknown as OwnWorlds;
   const reader = new ListReader(
     resolver as unknown as ListResolver,
     new EntryDetails(NO_ROWS, NO_EXTENSIONS),
@@ -78,6 +85,7 @@ beforeEach(() => {
     new PlayerCounts(NO_ROWS, {} as StandingsReader),
     {} as RetaxProgress,
   );
+  reader.isShadowed = async (playerId) => playerId === 'ada';
   handler = new GetEntriesHandler(reader, new Replica());
 });
 
@@ -101,6 +109,16 @@ describe('a page that may come from a replica', () => {
     const page = await read();
     expect(page).toMatchObject({ accuracy: 'estimated', errorBound: 0, boardVersion: 7 });
     expect(Date.parse(page.asOf)).toBe(REPLICA_AS_OF_MS);
+    expect(master.asked).toBe(0);
+  });
+
+  it('says there of which version it is to a shadowed player, too, with its entry', async () => {
+    master.version = 9;
+    replica.version = 7;
+    const selection = { boardId: 'blitz', fromReplica: true, readerId: 'ada' };
+    const page = await handler.execute(new GetEntriesQuery(selection, 0, 10));
+    expect(page).toMatchObject({ accuracy: 'estimated', boardVersion: 7, total: 1 });
+    expect(page.entries).toMatchObject([{ rank: 1, playerId: 'ada', score: 3 }]);
     expect(master.asked).toBe(0);
   });
 

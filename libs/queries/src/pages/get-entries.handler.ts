@@ -11,6 +11,7 @@ import {
 import { ListReader, rowsOfSnapshot } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { boardVersionOf } from '../lists/board-version.js';
+import { RanksOfPlayer } from '../lists/ranks-of-player.js';
 import { named } from '../lists/ranks-of-runs.js';
 import { linksBeside } from './offset-links.js';
 import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from '../queries.js';
@@ -36,8 +37,8 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
   /** From a replica where that is allowed, and has what is asked for. No version is waited for there. */
   private async nearOrNow(query: GetEntriesQuery): Promise<EntriesPage> {
     const { resolved, style } = await this.reader.open({ ...query.selection, minVersion: undefined });
-    const { list, edition, ownWorldOf } = resolved;
-    const isThere = edition === null && ownWorldOf === undefined && list.scope !== NEVER_USED_SCOPE;
+    const { list, edition } = resolved;
+    const isThere = edition === null && list.scope !== NEVER_USED_SCOPE;
     if (!isThere) return this.now(query);
     const answered = this.answered.newest(list);
     const least = Math.max(answered, query.selection.minVersion ?? 0);
@@ -62,7 +63,8 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     asOfMs: number,
   ): Promise<EntriesPage | null> {
     const beganAtMs = monotonicMs();
-    const reading = await ranks.page(resolved.list, query.offset, query.limit, style);
+    const seen = resolved.ownEntries ? new RanksOfPlayer(ranks, resolved.ownEntries) : ranks;
+    const reading = await seen.page(resolved.list, query.offset, query.limit, style);
     if (boardVersionOf(resolved, reading.listVersion, resolved.atMs) < least) return null;
     const entries = isPerRun(resolved.board.definition) ? reading.entries.map(named) : reading.entries;
     const { errorBound = 0 } = reading;

@@ -6,6 +6,8 @@ import { RecordHistoryCommand, type StateToRecord } from '../commands.js';
 import { HistoryRanks } from './history-ranks.js';
 
 const MINUTE_MS = 60_000;
+/** A state that was achieved just before it was written is new: it is of a submission. */
+const SUBMITTED_WITHIN_MS = 1000;
 const DAY_MS = 86_400_000;
 
 @CommandHandler(RecordHistoryCommand)
@@ -52,7 +54,9 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
 
   /** Without those that came again unchanged: a point would tell a player when it was shadowed, or a shadow was lifted. */
   private async untold(states: readonly StateToRecord[]): Promise<StateToRecord[]> {
-    const again = states.filter(({ achievedAtMs, atMs }) => achievedAtMs !== null && achievedAtMs < atMs);
+    const again = states.filter(
+      ({ achievedAtMs, atMs }) => achievedAtMs !== null && achievedAtMs < atMs - SUBMITTED_WITHIN_MS,
+    );
     const told = await this.history.told(again);
     return states.filter((state) => !told.has(state));
   }

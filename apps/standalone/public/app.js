@@ -42,6 +42,7 @@ import { windowOfAnswer } from './window-book.js';
 import { WindowChooser } from './window-chooser.js';
 import { isOver, labelOf } from './window-words.js';
 import { scoreWords } from './score-words.js';
+import { isolated } from './words.js';
 
 const LOOK_AGAIN_MS = 2500;
 
@@ -281,7 +282,7 @@ function showList(followed, changes) {
   freshness.listed(followed.asOf);
   showFreshness(freshness.present);
   const raw = rawPatch() === null ? '' : `, raw scores of patch ${rawPatch()}`;
-  const what = `${byId('title').textContent}, ${labelOf(shown, service.now())}${raw}`;
+  const what = `${isolated(byId('title').textContent)}, ${labelOf(shown, service.now())}${raw}`;
   // Of friends their place among everybody alone can be in doubt.
   const told = view === 'friends' ? { ...followed, accuracy: 'exact' } : followed;
   tellFacts(told, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });

@@ -1,7 +1,7 @@
 import { BoardView } from './table/board-view.js';
 import { problemOf, say, sayProblem } from './messages.js';
 import { isPlainClick } from './page-frame.js';
-import { ratingWords } from './words.js';
+import { isolated, ratingWords } from './words.js';
 
 const SHOWN = 10;
 const POOLS_MAX = 100;
@@ -67,7 +67,7 @@ export class BestRated {
     if (this.#chosen === null) return;
     const board = boardOf(this.#chosen);
     byId('best-rated').hidden = board === boardShown;
-    byId('best-rated-heading').textContent = `Best rated: ${titleOf(this.#chosen)}`;
+    byId('best-rated-heading').textContent = `Best rated: ${isolated(titleOf(this.#chosen))}`;
     const link = byId('best-rated-board');
     link.hidden = false;
     link.href = this.#hrefOfBoard(board);

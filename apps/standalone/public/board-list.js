@@ -1,7 +1,7 @@
 import { BoardView } from './table/board-view.js';
 import { problemOf } from './messages.js';
 import { isPlainClick } from './page-frame.js';
-import { countAbout, estimateOf } from './words.js';
+import { countAbout, estimateOf, shownName } from './words.js';
 
 /** What the table says beside rank, name and score, and by what it is watched, by view. */
 const SHAPES = {
@@ -54,9 +54,8 @@ export class BoardList {
       const row = this.#view.rowAt(event.target);
       if (!row || !isPlainClick(event) || String(getSelection()) !== '') return;
       event.preventDefault();
-      const { playerId, displayName } = row.entry;
-      if (this.#isOfGuilds) onGuild(playerId);
-      else this.#onPlayer(playerId, displayName ?? playerId);
+      if (this.#isOfGuilds) onGuild(row.playerId);
+      else this.#onPlayer(row.playerId, shownName(row.entry));
     });
   }
 

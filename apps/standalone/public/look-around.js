@@ -1,7 +1,7 @@
 import { keyOf } from './client.js';
 import { BoardView } from './table/board-view.js';
 import { problemOf, say, sayProblem } from './messages.js';
-import { count, countAbout, estimateOf, timeOfDay } from './words.js';
+import { count, countAbout, estimateOf, isolated, shownName, timeOfDay } from './words.js';
 
 const AROUND = 5;
 
@@ -73,7 +73,7 @@ export class LookAround {
     const { service, board, window, scope } = this.#source();
     const answer = await service.player(board, playerId, { window, scope, around: AROUND, fields: 'player' });
     const [rank, total] = [answer.entry.rank, answer.total].map((number) => countAbout(number, estimateOf(answer)));
-    const words = `${answer.entry.displayName ?? playerId}: rank ${rank} of ${total}`;
+    const words = `${isolated(shownName(answer.entry))}: rank ${rank} of ${total}`;
     this.#show(answer.neighbours, answer, words, (entry) => keyOf(entry) === keyOf(answer.entry));
   }
 

@@ -1,7 +1,7 @@
 import { BoardView } from './table/board-view.js';
 import { News, arrowOf } from './table/news.js';
 import { problemOf, say, sayProblem } from './messages.js';
-import { countAbout, estimateOf } from './words.js';
+import { countAbout, estimateOf, isolated, shownName } from './words.js';
 
 const AROUND = 3;
 const ASK_AGAIN_MS = 4000;
@@ -82,7 +82,7 @@ export class MyPlace {
 
   /** The name that was told last: what is followed has it before the list comes. */
   #nameOf(playerId) {
-    return this.#name?.of === playerId ? this.#name.name : playerId;
+    return this.#name?.of === playerId ? this.#name.name : shownName({ playerId });
   }
 
   #callByName(playerId) {
@@ -115,7 +115,7 @@ export class MyPlace {
     say(byId('me-message'), '');
     byId('me-table').hidden = false;
     this.#view.show(list, changes);
-    this.#name = { of: playerId, name: mine.displayName ?? playerId };
+    this.#name = { of: playerId, name: shownName(mine) };
     this.#callByName(playerId);
     this.#bar(
       this.#name.name,
@@ -130,7 +130,10 @@ export class MyPlace {
     this.#view.clear();
     this.#rankShown = null;
     byId('me-table').hidden = true;
-    say(byId('me-message'), `${this.#nameOf(playerId)} has no entry here yet. It appears with the first score.`);
+    say(
+      byId('me-message'),
+      `${isolated(this.#nameOf(playerId))} has no entry here yet. It appears with the first score.`,
+    );
     this.#bar(this.#nameOf(playerId), 'No entry yet', '');
   }
 

@@ -1,7 +1,7 @@
 import { DEMO_BOARD } from './address.js';
 import { problemDetail } from './messages.js';
 import { endedLabel } from './window-words.js';
-import { dateAndTime } from './words.js';
+import { dateAndTime, isolated } from './words.js';
 
 /** What the page itself says of a key that the live connection was refused with. */
 export const KEY_REFUSED = 'KEY_REFUSED';
@@ -61,7 +61,7 @@ export function refusalNotice(problem, view) {
 /** Why there is no board. */
 export function boardNotice(problem, board) {
   if (problem.status !== 404) return { title: problem.title, text: problemDetail(problem) };
-  const title = `There is no board “${board}” yet`;
+  const title = `There is no board “${isolated(board)}” yet`;
   const text = 'It shows here as soon as it is made.';
   if (board !== DEMO_BOARD) return { title, text };
   return {
@@ -88,7 +88,7 @@ export function emptyNotice({ view, scope, patch, player, isOver, isDemo }) {
     return { title: 'No guilds yet', text: 'A guild shows here once a member has a score.', command };
   }
   if (view === 'friends') {
-    const title = `${player} and friends have no entries here`;
+    const title = `${isolated(player)} and friends have no entries here`;
     return {
       title,
       text: 'They show here with their first score.',

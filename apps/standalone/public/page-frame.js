@@ -1,3 +1,5 @@
+import { isolated } from './words.js';
+
 const STATE_WORDS = {
   connecting: 'Connecting',
   live: 'Live',
@@ -14,7 +16,7 @@ const byId = (id) => document.getElementById(id);
 export function showTitle(title) {
   byId('title').textContent = title;
   byId('title').title = title;
-  document.title = `${title} · Laddercast`;
+  document.title = `${isolated(title)} · Laddercast`;
 }
 
 /** What can be done with a board is offered while there is one. */

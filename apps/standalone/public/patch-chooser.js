@@ -1,5 +1,6 @@
 import { EVERYBODY } from './address.js';
 import { readScope } from './scope-chooser.js';
+import { isolated } from './words.js';
 
 const KIND = 'patch';
 
@@ -88,7 +89,7 @@ export class PatchChooser {
 }
 
 function labelOf({ patch, title, sameAs }) {
-  const name = title === null ? patch : `${patch}, ${title}`;
+  const name = title === null ? patch : `${patch}, ${isolated(title)}`;
   return sameAs === null ? name : `${name} (counts as ${sameAs})`;
 }
 

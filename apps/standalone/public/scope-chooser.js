@@ -1,4 +1,5 @@
 import { EVERYBODY } from './address.js';
+import { isolated } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 
@@ -26,7 +27,7 @@ export function kindLabel(kind) {
 export function scopeLabel(scope, nameOfGuild = (id) => id) {
   const { kind, value } = readScope(scope);
   if (kind === EVERYBODY) return null;
-  return `${kindLabel(kind)} ${kind === 'guild' ? nameOfGuild(value) : value}`;
+  return `${kindLabel(kind)} ${isolated(kind === 'guild' ? nameOfGuild(value) : value)}`;
 }
 
 /**

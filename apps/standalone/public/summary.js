@@ -1,4 +1,4 @@
-import { countAbout, estimateOf } from './words.js';
+import { countAbout, estimateOf, isolated, shownName } from './words.js';
 
 const PAUSE_MS = 12_000;
 
@@ -36,6 +36,6 @@ function words(list, scores) {
   const estimate = estimateOf(list);
   const leaders = entries
     .slice(0, 3)
-    .map((row) => `${countAbout(row.rank, estimate)}, ${row.displayName ?? row.playerId}, ${scores.short(row.score)}`);
+    .map((row) => `${countAbout(row.rank, estimate)}, ${isolated(shownName(row))}, ${scores.short(row.score)}`);
   return `Leading of ${countAbout(total, estimate)}: ${leaders.join('; ')}.`;
 }

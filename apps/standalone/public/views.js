@@ -1,6 +1,7 @@
 import { BumpView } from './charts/bump-view.js';
 import { RaceView } from './charts/race-view.js';
 import { PlayerView } from './player/player-view.js';
+import { shownName } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 
@@ -46,7 +47,7 @@ export class Views {
     // Links of older versions say `rating`.
     const playerId = asked.get('player') ?? asked.get('rating');
     const other = Object.keys(this.#others).find((name) => asked.has(name));
-    if (playerId) this.#player.open(playerId, playerId, { pool: this.#poolOf() });
+    if (playerId) this.#player.open(playerId, shownName({ playerId }), { pool: this.#poolOf() });
     else if (this.#player.isOpen) this.#player.close();
     if (other) this.#others[other].open();
     else for (const view of Object.values(this.#others)) view.close();

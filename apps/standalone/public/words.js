@@ -1,4 +1,4 @@
-/** Numbers, times and outcomes in the reader's own format. */
+/** Numbers, times, outcomes and names in the reader's own format. */
 
 const integers = new Intl.NumberFormat();
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -15,6 +15,26 @@ const OUTCOMES = {
   unchanged: 'Nothing changed',
   held: 'Held for review',
 };
+
+/** What can be seen of a text: a name may be of spaces and marks of no width alone. */
+const INK = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+const isLatin = (text) => /^[ -\u024f]*$/.test(text);
+
+/** What somebody is called: the name, else the id; an id that nobody could see, as an address has it. */
+export function shownName({ displayName, playerId }) {
+  if (displayName && INK.test(displayName)) return displayName;
+  return INK.test(playerId) ? playerId : encodeURIComponent(playerId);
+}
+
+/** The letter that stands for a name. */
+export function initialOf(name) {
+  return (INK.exec(name)?.[0] ?? '').toUpperCase();
+}
+
+/** A name for within a sentence, which it turns around by nothing that it holds. */
+export function isolated(name) {
+  return isLatin(name) ? name : `\u2068${name.replaceAll(/[\u2029\u2066-\u2069]/g, '')}\u2069`;
+}
 
 export function count(value) {
   return integers.format(value);

@@ -1,3 +1,5 @@
+import { shownName } from '../words.js';
+
 /** How many of each window are drawn. */
 export const TOP = 10;
 const COLOURS = 10;
@@ -6,9 +8,10 @@ const COLOURS = 10;
 export function linesOf(lists) {
   const players = new Map();
   lists.forEach(({ entries }, at) => {
-    for (const { playerId, displayName, rank } of entries) {
+    for (const entry of entries) {
+      const { playerId, rank } = entry;
       if (!players.has(playerId))
-        players.set(playerId, { name: displayName ?? playerId, values: Array(lists.length).fill(null) });
+        players.set(playerId, { name: shownName(entry), values: Array(lists.length).fill(null) });
       players.get(playerId).values[at] = rank;
     }
   });

@@ -1,7 +1,7 @@
 import { leadersOf, pastWindows } from '../player/player-facts.js';
 import { problemOf, say, sayProblem } from '../messages.js';
 import { endedLabel } from '../window-words.js';
-import { count } from '../words.js';
+import { count, isolated, shownName } from '../words.js';
 import { linesOf, TOP } from './bump-lines.js';
 import { Chart } from './chart.js';
 
@@ -40,7 +40,7 @@ export class BumpView {
 
   open() {
     const { title } = this.#source();
-    byId('bump-title').textContent = `${title}: the top ten over time`;
+    byId('bump-title').textContent = `${isolated(title)}: the top ten over time`;
     byId('bump-names').replaceChildren();
     this.#chart.clear();
     this.#chart.strong = null;
@@ -74,14 +74,11 @@ export class BumpView {
       writeY: count,
       isRanks: true,
       ends: true,
-      words: `${lines[0].name} was among the first ten most often, from ${labels[0]} to ${labels.at(-1)}.`,
+      words: `${isolated(lines[0].name)} was among the first ten most often, from ${labels[0]} to ${labels.at(-1)}.`,
       table: {
         caption: 'The first ten of each window',
         head: ['Window', ...Array.from({ length: TOP }, (_, at) => count(at + 1))],
-        rows: lists.map(({ entries }, at) => [
-          labels[at],
-          ...entries.map(({ displayName, playerId }) => displayName ?? playerId),
-        ]),
+        rows: lists.map(({ entries }, at) => [labels[at], ...entries.map(shownName)]),
       },
     });
     byId('bump-names').replaceChildren(...lines.filter(isRegular).map(({ name, colour }) => nameButton(name, colour)));

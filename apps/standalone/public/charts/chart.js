@@ -1,4 +1,5 @@
 import UPlot from '../vendor/uPlot.esm.js';
+import { isolated } from '../words.js';
 
 const isDark = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
 const RANK_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000];
@@ -133,7 +134,7 @@ export class Chart {
     const { lines, writeX, writeY, words } = this.#shown;
     const { idx } = cursor;
     if (idx === null || idx === undefined || !(cursor.left >= 0)) return this.#say(words);
-    const named = lines.length > 1 ? ({ name }) => `${name}: ` : () => '';
+    const named = lines.length > 1 ? ({ name }) => `${isolated(name)}: ` : () => '';
     const told = lines
       .map((line) => ({ line, value: line.values[idx] }))
       .filter(({ value }) => value !== null && value !== undefined)

@@ -2,7 +2,7 @@ import { historyOf, leadersOf, pastWindows, readEach } from '../player/player-fa
 import { problemOf, say, sayProblem } from '../messages.js';
 import { BoardView } from '../table/board-view.js';
 import { endedLabel } from '../window-words.js';
-import { dateAndTime } from '../words.js';
+import { dateAndTime, isolated } from '../words.js';
 import { frameAt, raceOfHistories, raceOfWindows } from './race-frames.js';
 
 const SHOWN = 10;
@@ -47,7 +47,7 @@ export class RaceView {
   }
 
   open() {
-    byId('race-title').textContent = `${this.#source().title}: the race`;
+    byId('race-title').textContent = `${isolated(this.#source().title)}: the race`;
     byId('race').hidden = true;
     this.#view.clear();
     say(byId('race-message'), 'Reading …');

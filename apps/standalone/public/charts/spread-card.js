@@ -1,4 +1,5 @@
 import { Chart } from './chart.js';
+import { shownName } from '../words.js';
 import { spreadChart, spreadOf } from './spread.js';
 
 /** What stands above it comes first. */
@@ -50,6 +51,6 @@ export class SpreadCard {
   async #placeOf({ board, window, scope, me }) {
     if (me === null) return {};
     const answer = await this.#service.player(board, me, { window, scope }).catch(() => null);
-    return answer === null ? {} : { mine: answer.entry.score, name: answer.entry.displayName ?? me };
+    return answer === null ? {} : { mine: answer.entry.score, name: shownName(answer.entry) };
   }
 }

@@ -1,5 +1,5 @@
 import { readEach } from '../player/player-facts.js';
-import { count, countAbout, percent } from '../words.js';
+import { count, countAbout, isolated, percent } from '../words.js';
 
 const ALL_MAX = 500;
 const BINS = 20;
@@ -62,7 +62,7 @@ export function spreadChart({ edges, counts, total, isExact }, { scores, mine = 
   const range = (at) => `${scores.brief(edges[at])} to ${scores.brief(edges[at + 1])}`;
   const about = (value) => countAbout(value, isExact ? null : 0);
   const top = counts.indexOf(Math.max(...counts));
-  const place = mine === null ? '' : ` ${name} has ${scores.short(mine)}.`;
+  const place = mine === null ? '' : ` ${isolated(name)} has ${scores.short(mine)}.`;
   return {
     x: counts.map((_, at) => at),
     lines: [{ name: 'Players', values: counts, isBar: true, colour: '--bar' }],

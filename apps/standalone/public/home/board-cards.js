@@ -3,7 +3,7 @@ import { problemOf, say, sayProblem } from '../messages.js';
 import { scoreWords } from '../score-words.js';
 import { writeScore } from '../table/board-row.js';
 import { nameOf, runningLabel } from '../window-words.js';
-import { count, countAbout, estimateOf } from '../words.js';
+import { count, countAbout, estimateOf, shownName } from '../words.js';
 
 const PAGE = 24;
 const LEADERS = 3;
@@ -148,7 +148,7 @@ const endOf = ({ resetsAt, endsAt }) => Date.parse(resetsAt ?? endsAt);
 function leaderOf({ rank, playerId, displayName, score }, scores) {
   const place = make('span', 'rank', make('span', '', count(rank)));
   place.firstChild.dataset.place = String(rank);
-  const name = make('span', 'label', displayName ?? playerId);
+  const name = make('span', 'label', shownName({ displayName, playerId }));
   name.dir = 'auto';
   const number = make('span', 'number');
   writeScore(number, score, { ...scores, short: scores.brief });

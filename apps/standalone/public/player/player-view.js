@@ -3,7 +3,7 @@ import { spreadChart, spreadOf } from '../charts/spread.js';
 import { problemOf, say, sayProblem } from '../messages.js';
 import { Face } from '../table/face.js';
 import { endedLabel } from '../window-words.js';
-import { count, countAbout, dateAndTime } from '../words.js';
+import { count, countAbout, dateAndTime, isolated, shownName } from '../words.js';
 import { endsIn, historyOf, pastWindows, runsOf, standingOf } from './player-facts.js';
 import { RatingCard } from './rating-card.js';
 
@@ -67,7 +67,7 @@ export class PlayerView {
     this.#player = { id: playerId, name };
     const { title, windowLabel, me } = this.#source();
     byId('player-name').textContent = name;
-    byId('player-where').textContent = `${title} · ${windowLabel}`;
+    byId('player-where').textContent = `${isolated(title)} · ${windowLabel}`;
     byId('player-follow').hidden = me === playerId;
     byId('player-figures').replaceChildren(...['Rank', 'Score'].map((term) => figure(term, '…')));
     say(byId('place-message'), '');
@@ -127,11 +127,11 @@ export class PlayerView {
     byId('player-figures').replaceChildren(...shown);
   }
 
-  #nameAs({ displayName, playerId, player }) {
-    this.#face.show(player, displayName ?? playerId);
-    if (!displayName) return;
-    this.#player.name = displayName;
-    byId('player-name').textContent = displayName;
+  #nameAs(entry) {
+    const name = shownName(entry);
+    this.#face.show(entry.player, name);
+    this.#player.name = name;
+    byId('player-name').textContent = name;
   }
 
   #showHistory(points, { scores }) {

@@ -1,5 +1,7 @@
 /** A player's games as its card tells them, as plain data: nothing here knows of the document. */
 
+import { shownName } from '../words.js';
+
 /** What a game was to one of its players; null: it moved nobody, or not this player. */
 export function ratedGame(game, playerId) {
   const own = game.players.find((player) => player.playerId === playerId);
@@ -9,7 +11,7 @@ export function ratedGame(game, playerId) {
   const { before, after, expected } = change;
   return {
     gameId: game.gameId,
-    against: others.map((player) => player.playerId),
+    against: others.map(shownName),
     result: resultOf(own, others),
     before,
     after,

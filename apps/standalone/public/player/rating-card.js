@@ -1,7 +1,7 @@
 import { titleOf } from '../best-rated.js';
 import { RatingLine } from '../charts/rating-line.js';
 import { problemOf, say, sayProblem } from '../messages.js';
-import { count, dateOnly, ratingWords } from '../words.js';
+import { count, dateOnly, isolated, ratingWords } from '../words.js';
 import { ratedGame, timesOf } from './rated-games.js';
 
 const PAGE = 100;
@@ -127,7 +127,7 @@ export class RatingCard {
 function rowOf(time, { against, result, expected, before, after }) {
   const row = document.createElement('tr');
   const [first, ...more] = against;
-  const others = more.length === 0 ? first : `${first} and ${count(more.length)} more`;
+  const others = more.length === 0 ? first : `${isolated(first)} and ${count(more.length)} more`;
   const words = [
     dateOnly(time * 1000),
     others ?? '',
@@ -140,7 +140,7 @@ function rowOf(time, { against, result, expected, before, after }) {
     const cell = document.createElement('td');
     cell.textContent = text;
     if (at >= 3) cell.className = 'number';
-    if (at === 1) Object.assign(cell, { dir: 'auto', title: against.join(', ') });
+    if (at === 1) Object.assign(cell, { dir: 'auto', title: against.map(isolated).join(', ') });
     return cell;
   });
   if (after !== before) cells.at(-1).classList.add(after > before ? 'up' : 'down');

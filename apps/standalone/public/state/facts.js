@@ -1,4 +1,4 @@
-import { count, countAbout, estimateOf, estimateWords, timeOfDay } from '../words.js';
+import { count, countAbout, estimateOf, estimateWords, isolated, timeOfDay } from '../words.js';
 
 const WORDS = { players: ['entry', 'entries'], guilds: ['guild', 'guilds'] };
 
@@ -12,7 +12,7 @@ export function tellFacts(list, { view, what, friendsOf }) {
   const { entries, total } = list;
   const estimate = estimateOf(list);
   write(byId('caption'), `${what}: the first ${count(entries.length)}`);
-  const friends = friendsOf === null ? 'among my friends' : `among friends of ${friendsOf}`;
+  const friends = friendsOf === null ? 'among my friends' : `among friends of ${isolated(friendsOf)}`;
   write(byId('total'), `${countAbout(total, estimate)} ${WORDS[view]?.[total === 1 ? 0 : 1] ?? friends}`);
   byId('total').title = estimateWords(estimate);
   byId('estimated').hidden = estimate === null;

@@ -1,5 +1,5 @@
 import { gainWords } from '../score-words.js';
-import { columnNumber, countAbout, estimateWords, runWords } from '../words.js';
+import { columnNumber, countAbout, estimateWords, isolated, runWords, shownName } from '../words.js';
 import { Face } from './face.js';
 import { arrowOf, News } from './news.js';
 
@@ -92,18 +92,19 @@ export class BoardRow {
     this.#rank.dataset.place = rank <= 3 && estimate === null ? String(rank) : '';
   }
 
-  #writeName({ displayName, playerId }) {
-    write(this.#label, displayName ?? playerId);
-    this.#name.title = displayName ? `${displayName} (${playerId})` : playerId;
+  #writeName(entry) {
+    const { displayName, playerId } = entry;
+    write(this.#label, shownName(entry));
+    this.#name.title = displayName ? `${isolated(displayName)} (${isolated(playerId)})` : playerId;
   }
 
-  #showFace({ player, displayName, playerId }) {
+  #showFace(entry) {
     if (this.#face === null) {
       this.#face = new Face();
       this.#name.prepend(this.#face.avatar);
       this.#label.after(this.#face.flag);
     }
-    this.#face.show(player, displayName ?? playerId);
+    this.#face.show(entry.player, shownName(entry));
   }
 
   /** Whether there is an avatar to show, and a flag. */

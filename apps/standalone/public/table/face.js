@@ -1,4 +1,5 @@
 import { IMAGE_HOSTS } from '../page-settings.js';
+import { initialOf } from '../words.js';
 import { flagOf } from './flag.js';
 import { mayLoad } from './image-hosts.js';
 
@@ -23,7 +24,7 @@ export class Face {
 
   /** Shows a player as the API tells it with `fields=player`, by the name that it has. */
   show(player, name) {
-    this.avatar.dataset.letter = (Array.from(name.trim())[0] ?? '').toUpperCase();
+    this.avatar.dataset.letter = initialOf(name);
     if (this.#url !== player.avatarUrl) this.#load(player.avatarUrl);
     const told = flagOf(player);
     this.flag.hidden = told === null;

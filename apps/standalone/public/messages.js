@@ -14,8 +14,9 @@ export function sayProblem(element, problem) {
 
 /** The detail of a problem, with the single faults of a body that was refused. */
 export function problemDetail(problem) {
-  const faults = (problem.errors ?? []).map((fault) => `${fault.pointer} ${fault.message}`.trim());
-  return [problem.detail, ...faults].filter(Boolean).join(' ');
+  const faults = (problem.errors ?? []).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
+  // The first is the detail, mostly.
+  return [...new Set([problem.detail, ...faults])].filter(Boolean).join(' ');
 }
 
 /** The problem that a caught error carries; errors of the page itself are shown too, and not lost. */

@@ -159,6 +159,11 @@ describe('a program started by itself', () => {
       /Redis refuses this process: correct the user and the password of REDIS_URL.*NOAUTH/,
     ],
     [
+      'a number of a database that Redis has not',
+      () => ({ REDIS_URL: `${redis.url}/4711` }),
+      /Redis has no database of the number that REDIS_URL ends with: correct it/,
+    ],
+    [
       'a Redis that wants another password',
       () => ({ REDIS_URL: locked.url.replace(/\/\/(.*@)?/, '//:another-password@') }),
       /Redis refuses this process: correct the user and the password of REDIS_URL.*WRONGPASS/,
@@ -177,6 +182,27 @@ describe('a program started by itself', () => {
   );
 });
 
+describe('a program whose Redis is set up in the wrong way', () => {
+  it('says that keys may be dropped, and what to set', async () => {
+    const evicting = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] });
+    const app = await startApp('api', {
+      databaseUrl: database.url,
+      redisUrl: evicting.url,
+      adminKey: 'a-key-of-these-tests',
+      jwtSecret: 's'.repeat(32),
+    });
+    try {
+      const sentence = new RegExp(
+        `set maxmemory-policy noeviction at 127\\.0\\.0\\.1:${evicting.port} \\(allkeys-lru\\)`,
+      );
+      await expect.poll(() => app.output(), { timeout: 30_000 }).toMatch(sentence);
+    } finally {
+      await app.stop();
+      await evicting.stop();
+    }
+  });
+});
+
 describe('a program whose PostgreSQL is of the wrong kind', () => {
   it('does not start where Citus spreads a table of the service', async () => {
     const spread = await createTestDatabase();
@@ -190,6 +216,23 @@ describe('a program whose PostgreSQL is of the wrong kind', () => {
     } finally {
       await session.close();
       await spread.drop();
+    }
+  });
+
+  it('does not start on a database that cannot hold every name', async () => {
+    const session = new PostgresDatabase({ url: database.url });
+    const name = `${new URL(database.url).pathname.slice(1)}_latin`;
+    try {
+      await session.open({ migrate: false });
+      await session.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+      await expectFailure(
+        'api',
+        withDatabase((url) => (url.pathname = `/${name}`)),
+        /is in LATIN1, and ids and names need UTF-8: make another/,
+      );
+    } finally {
+      await session.query(`DROP DATABASE IF EXISTS ${name}`);
+      await session.close();
     }
   });
 

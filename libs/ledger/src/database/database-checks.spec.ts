@@ -5,6 +5,7 @@ const good = {
   text: 'PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc, 64-bit',
   number: 150018,
   isStandby: false,
+  encoding: 'UTF8',
   spread: [],
 };
 
@@ -26,5 +27,9 @@ describe('a server of PostgreSQL', () => {
   it('is unfit as a standby, and where Citus spreads its tables', () => {
     expect(faultOfServer({ ...good, isStandby: true })).toMatch(/is a standby.*name the primary/);
     expect(faultOfServer({ ...good, spread: ['entries'] })).toMatch(/Citus spreads entries over nodes/);
+  });
+
+  it.each(['LATIN1', 'SQL_ASCII'])('is unfit with a database in %s', (encoding) => {
+    expect(faultOfServer({ ...good, encoding })).toMatch(`is in ${encoding}, and ids and names need UTF-8`);
   });
 });

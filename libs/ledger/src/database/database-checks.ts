@@ -25,6 +25,8 @@ export interface ServerFacts {
   /** Of `server_version_num`, such as 150018. */
   number: number;
   isStandby: boolean;
+  /** Of the database, such as UTF8. */
+  encoding: string;
   /** Tables of the service that Citus spreads over nodes. */
   spread: string[];
 }
@@ -33,7 +35,8 @@ export interface ServerFacts {
 export async function serverFacts(database: PostgresDatabase): Promise<ServerFacts> {
   const [row] = await database.query<Omit<ServerFacts, 'spread'> & { hasCitus: boolean }>(
     `SELECT version() AS text, current_setting('server_version_num')::int AS number,
-       pg_is_in_recovery() AS "isStandby", to_regclass('pg_dist_partition') IS NOT NULL AS "hasCitus"`,
+       pg_is_in_recovery() AS "isStandby", current_setting('server_encoding') AS encoding,
+       to_regclass('pg_dist_partition') IS NOT NULL AS "hasCitus"`,
   );
   const { hasCitus, ...facts } = row!;
   return { ...facts, spread: hasCitus ? await tablesOfCitus(database) : [] };
@@ -48,7 +51,7 @@ async function tablesOfCitus(database: PostgresDatabase): Promise<string[]> {
 }
 
 /** Why scores are not safe on this server, with what to do; null: they are. */
-export function faultOfServer({ text, number, isStandby, spread }: ServerFacts): string | null {
+export function faultOfServer({ text, number, isStandby, encoding, spread }: ServerFacts): string | null {
   // Both take advisory locks and snapshots as one server does, and keep neither promise over several.
   if (/-YB-|CockroachDB/.test(text))
     return `${text.split(' on ')[0]} spreads rows over nodes, where the locks that commits rest on do not hold. DATABASE_URL needs PostgreSQL itself.`;
@@ -57,6 +60,8 @@ export function faultOfServer({ text, number, isStandby, spread }: ServerFacts):
   if (number < VERSION_MIN * 10_000)
     return `PostgreSQL is of version ${Math.floor(number / 10_000)}: ${VERSION_MIN} or newer is needed.`;
   if (isStandby) return 'The PostgreSQL of DATABASE_URL is a standby, which takes no writes: name the primary.';
+  if (encoding !== 'UTF8')
+    return `The database of DATABASE_URL is in ${encoding}, and ids and names need UTF-8: make another (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), and name that.`;
   return null;
 }
 

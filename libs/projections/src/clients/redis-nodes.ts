@@ -11,6 +11,8 @@ export interface RedisNodeState {
   memoryBytes: number;
   /** 0: no limit. */
   memoryMaxBytes: number;
+  /** What it does at that limit; `noeviction` keeps every key. */
+  policy: string;
   /** How long the answer took, in seconds. */
   seconds: number;
 }
@@ -29,8 +31,17 @@ async function readNodeState(master: Redis): Promise<RedisNodeState> {
     node: serverOf(master),
     memoryBytes: fieldOf('used_memory'),
     memoryMaxBytes: fieldOf('maxmemory'),
+    policy: /^maxmemory_policy:(\S+)/m.exec(text)?.[1] ?? 'noeviction',
     seconds: (monotonicMs() - askedAtMs) / 1000,
   };
+}
+
+/** That masters drop keys at their limit, and what to do; empty: none does. */
+export function wordsOfEviction(states: readonly RedisNodeState[]): string {
+  const evicting = states.filter(({ memoryMaxBytes, policy }) => memoryMaxBytes > 0 && policy !== 'noeviction');
+  if (evicting.length === 0) return '';
+  const which = evicting.map(({ node, policy }) => `${node} (${policy})`).join(', ');
+  return `Redis drops keys when its memory is full, and with them scores out of lists: set maxmemory-policy noeviction at ${which}.`;
 }
 
 /** Removes nothing, and is refused all the same by a replica, and by a node of a cluster that has no such slot. */

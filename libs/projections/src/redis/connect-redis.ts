@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { installationId, type PostgresDatabase } from '@laddercast/ledger';
 import { sleep, type Environment } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
+import { wordsOfEviction } from '../clients/redis-nodes.js';
 import { RedisConnection, type RedisConnectionOptions } from './redis-connection.js';
 import { redisFault } from './redis-rights.js';
 
@@ -43,11 +44,24 @@ export async function connectRedis(environment: Environment, database: PostgresD
   if (fault === null) {
     // It may be a matter of time, as in a fail-over: submissions go on meanwhile.
     if (redis.refusal !== null) log.warn(redis.refusal);
+    warnOfEviction(redis, log);
     return redis;
   }
   await redis.close();
   await database.close();
   throw new Error(fault);
+}
+
+/** Says once, and again where it is another than before, that Redis is set up to drop keys. */
+function warnOfEviction(redis: RedisConnection, log: Logger): void {
+  let said = '';
+  const look = async (): Promise<void> => {
+    const words = wordsOfEviction(await redis.nodeStates());
+    if (words !== said && words !== '') log.warn(words);
+    said = words;
+  };
+  redis.onReady(() => void look());
+  if (redis.isReady) void look();
 }
 
 /** Who this process is to Redis and its sentinels, beside what the address says, and whom it trusts to be one. */

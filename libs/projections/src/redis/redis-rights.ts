@@ -13,12 +13,13 @@ const OF_CLUSTER = [
   ['CLUSTER', 'INFO'],
   ['CLUSTER', 'SLOTS'],
 ];
+const NO_SUCH_DATABASE = /DB index is out of range/;
 const CALLED_BY_SCRIPT = /redis\.p?call\('(\w+)'/g;
 const NAMED_MAX = 10;
 
 /**
- * Why a Redis that is there will not do, as a sentence: its certificate is not trusted, or the user lacks rights that the
- * service needs. null: nothing is in the way, or nobody answers.
+ * Why a Redis that is there will not do, as a sentence: its certificate is not trusted, it has no such database, or the user
+ * lacks rights that the service needs. null: nothing is in the way, or nobody answers.
  */
 export async function redisFault(redis: RedisConnection): Promise<string | null> {
   const client = redis.subscriber();
@@ -27,6 +28,9 @@ export async function redisFault(redis: RedisConnection): Promise<string | null>
   try {
     await client.connect();
     const refused = await refusedCommands(client, redis);
+    // The client goes on in database 0.
+    if (NO_SUCH_DATABASE.test(String(failure)))
+      return 'Redis has no database of the number that REDIS_URL ends with: correct it, or leave it out for number 0';
     if (refused.length === 0) return null;
     const named = [...refused.slice(0, NAMED_MAX), ...(refused.length > NAMED_MAX ? ['others'] : [])].join(', ');
     const where = `for keys and channels that begin with ${redis.namespace}`;

@@ -97,7 +97,12 @@ describe('reads of a projection that lost entries', () => {
     watch.assertWhole();
 
     const isAhead = (): Promise<boolean> => later(800).then(() => true);
-    const ahead = new ProjectionWatch({ readLanes: async () => [0] }, { ofAll: async () => [0] }, { all: [0] }, isAhead);
+    const ahead = new ProjectionWatch(
+      { readLanes: async () => [0] },
+      { ofAll: async () => [0] },
+      { all: [0] },
+      isAhead,
+    );
     await ahead.look();
     expect(() => ahead.assertWhole()).toThrow(lost);
   });

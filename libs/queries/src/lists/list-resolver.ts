@@ -176,7 +176,8 @@ export class ListResolver {
 
   private async resolveNow(names: ListNames, options: ResolveOptions): Promise<ResolvedList> {
     const atMs = this.clock.nowMs();
-    const board = await this.board(names.boardId);
+    // At once where it is known: its board may change while a list is opened.
+    const board = this.boards.byId(names.boardId) ?? (await this.board(names.boardId));
     const window = await this.window(board, names.window);
     const scope = await this.scope(board, names);
     const isAsItStood = names.asOfMs !== undefined || names.edition !== undefined;

@@ -39,6 +39,14 @@ const EVERY_MS = 100;
 /** What the snapshots of the boards do not hold. */
 const DEEP_OFFSET = 100;
 
+/** The problem of a player without an entry. */
+interface NoEntry {
+  code?: string;
+  total?: number;
+  /** Where the total is estimated. */
+  errorBound?: number;
+}
+
 interface ShownAnswer {
   window: { id: string };
   total: number;
@@ -146,25 +154,25 @@ export class Readers {
         one.refused += 1;
         one.codes.add(String((body as { code?: string }).code));
       }
-    } else if (status === 404) return this.withoutEntry(kind, board, playerId, body as { total?: number }, askedAtMs);
+    } else if (status === 404) return this.withoutEntry(kind, board, playerId, body as NoEntry, askedAtMs);
     else return [`${status} ${JSON.stringify(body)}`];
     return [];
   }
 
-  private withoutEntry(
-    kind: Read,
-    board: FaultBoard,
-    playerId: string,
-    problem: { total?: number; code?: string },
-    askedAtMs: number,
-  ): string[] {
+  private withoutEntry(kind: Read, board: FaultBoard, playerId: string, problem: NoEntry, askedAtMs: number): string[] {
     // An estimate is as of a moment ago, and does not say of which.
     if (kind === 'estimated' && problem.code === 'ENTRY_NOT_FOUND') return [];
     // Nobody has played in it yet.
     if (kind === 'ended' && problem.code === 'WINDOW_NOT_FOUND') return [];
-    const { total } = problem;
+    const { total, errorBound } = problem;
     if (kind !== 'player' || total === undefined) return [`404 ${JSON.stringify(problem)}`];
-    const wrong = this.options.known.miscounted({ board, windowId: 'alltime', total, notBeforeMs: askedAtMs });
+    const wrong = this.options.known.miscounted({
+      board,
+      windowId: 'alltime',
+      total,
+      notBeforeMs: askedAtMs,
+      ...(errorBound && { errorBound }),
+    });
     if (this.options.known.isOn(board, 'alltime', playerId, askedAtMs)) wrong.push(`${playerId} has no entry any more`);
     return wrong;
   }

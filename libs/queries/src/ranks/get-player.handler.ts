@@ -129,14 +129,19 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     envelope: ListEnvelope,
   ): Promise<PlayerRank> {
     const { playerId, above, below, fallbackToLast, unlistedShown } = query;
-    const { total } = envelope;
+    const { total, accuracy, errorBound } = envelope;
     if (!fallbackToLast) {
       const kept = resolved.edition?.kind === 'kept' ? `, or was not among those kept as of ${envelope.asOf}` : '';
       const detail = `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}${kept}.`;
       const toBeat = await scoreToBeat(resolved, envelope);
       this.reader.assertShown(resolved);
       const sanction = await this.sanctionShown(query, resolved);
-      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: toBeat, ...(sanction && { sanction }) });
+      // As an answer says it: a total is estimated where entries cross between shards.
+      const worth = accuracy === 'exact' ? {} : { accuracy, errorBound };
+      throw new LadderError('ENTRY_NOT_FOUND', detail, {
+        ...{ total, ...worth, scoreToBeat: toBeat },
+        ...(sanction && { sanction }),
+      });
     }
     const shown = above + below + 1;
     const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);

@@ -36,6 +36,7 @@ export interface HistoryPoint {
   ranked: RecordedRank | null;
 }
 
+/** A state with when its entry was achieved, Unix ms; null: there is none. */
 type AchievedState = Omit<HistoryPoint, 'atMs' | 'version' | 'ranked'> & { achievedAtMs: number | null };
 
 /** The beginning of the board's stretch that holds an instant; both Unix ms. All stretches count from 1970. */

@@ -169,7 +169,7 @@ export class LaneWriter {
     }
   }
 
-  /** Without what has expired: what came before it in the first half may have to be sent again, and so has it then. */
+  /** Without what has expired: what came before it may have to be sent again, and is to count first. */
   private async commitHalf(half: PendingWrite[], at: Place, cause: unknown): Promise<void> {
     const now = monotonicMs();
     const left = half.filter((pending) => isTaken(pending) && isInTime(pending, cause, now));

@@ -138,10 +138,8 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
       const sanction = await this.sanctionShown(query, resolved);
       // As an answer says it: a total is estimated where entries cross between shards.
       const worth = accuracy === 'exact' ? {} : { accuracy, errorBound };
-      throw new LadderError('ENTRY_NOT_FOUND', detail, {
-        ...{ total, ...worth, scoreToBeat: toBeat },
-        ...(sanction && { sanction }),
-      });
+      const told = { total, ...worth, scoreToBeat: toBeat, ...(sanction && { sanction }) };
+      throw new LadderError('ENTRY_NOT_FOUND', detail, told);
     }
     const shown = above + below + 1;
     const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);

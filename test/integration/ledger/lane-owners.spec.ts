@@ -286,12 +286,10 @@ describe("writes for a lane of another process's", () => {
     );
     const lane = owner.lanes.of('ada');
     const other = players.find((player) => owner.lanes.of(player) === lane)!;
-    const writes = [
-      submissionOf(board, 'ada', 1),
-      submissionOf(board, other, 2),
-      submissionOf(board, 'ada', 3),
-      submissionOf(board, 'bad', 4),
-    ];
+    // Rows are inserted in the order of their ids: that of ada is counted before the bad one.
+    const writes = ['ada', other, 'ada', 'bad'].map((player, at) =>
+      submissionOf(board, player, at + 1, { submissionId: `id-${at}` }),
+    );
     const sentAtMs = owner.boards.clock.nowMs();
     const results = decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), writes.length);
     // The sender makes all of them anew, in order.

@@ -272,12 +272,13 @@ describe('who may do what', () => {
       expectProblem(await admin.put('/v1/boards/only-once', body, { 'If-None-Match': '"1-1"' }), 'VALIDATION_FAILED');
     });
 
-    it('put back exactly what was read', async () => {
+    it('put back exactly what was read, which changes nothing', async () => {
       await admin.makeBoard('mirror', { columns: [{ name: 'moves', order: 'asc' }], limits: { scoreMin: 0 } });
       const read = await admin.get('/v1/boards/mirror');
       const put = await admin.put('/v1/boards/mirror', read.body, { 'If-Match': read.headers['etag']! });
       expect(put.status, put.text).toBe(200);
       expect(put.body).toEqual(read.body);
+      expect(put.headers['etag']).toBe(read.headers['etag']);
     });
 
     it('answer HEAD with the headers of GET', async () => {

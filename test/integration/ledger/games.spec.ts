@@ -246,4 +246,24 @@ describe('games', () => {
       'alone recorded',
     ]);
   });
+
+  it('that waited too long while the database was away for one part of a commit are not begun with the other part', async () => {
+    await node.database.query('CREATE SEQUENCE tries');
+    await node.database.query(`
+      CREATE FUNCTION bad_day() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.game_id = 'bad' THEN RAISE EXCEPTION 'a bad write'; END IF;
+        IF NEW.game_id = 'slow' AND nextval('tries') = 2 THEN
+          PERFORM pg_sleep(5.1), pg_terminate_backend(pg_backend_pid());
+        END IF;
+        RETURN NEW;
+      END $$`);
+    await node.database.query('CREATE TRIGGER bad_day BEFORE INSERT ON games FOR EACH ROW EXECUTE FUNCTION bad_day()');
+    try {
+      const games = ['slow', 'with-it', 'behind', 'bad'].map((id) => codeOf(record(id, { ada: 1, bob: 2 })));
+      expect(await Promise.all(games)).toEqual(Array(4).fill('LEDGER_UNAVAILABLE'));
+      expect(await positionsOf(pool)).toEqual([]);
+    } finally {
+      await node.database.query('DROP TRIGGER bad_day ON games');
+    }
+  });
 });

@@ -1,7 +1,7 @@
 // Real: PostgreSQL, the ledger with its lanes, two of them as two processes would run.
 import { randomUUID } from 'node:crypto';
 import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import { StaleBoardError } from '@laddercast/ledger';
+import { entityTagOf, StaleBoardError } from '@laddercast/ledger';
 import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { outboxEvents } from '../nodes/outbox-events.js';
@@ -29,6 +29,17 @@ describe('the ledger', () => {
     const { board } = await a.registry.put(`b${randomUUID().slice(0, 8)}`, full);
     return board;
   }
+
+  it('changes nothing of a board that is put as it is', async () => {
+    const board = await makeBoard({ operator: 'best', title: 'Same' });
+    await a.ledger.write(submissionOf(board, 'ada', 1));
+    const condition = { ifMatch: entityTagOf(board) };
+    expect(await a.registry.put(board.id, board.definition, condition)).toEqual({ board, created: false });
+    const acts = await a.database.query('SELECT action FROM audit_log WHERE subject = $1', [board.id]);
+    expect(acts).toEqual([{ action: 'board.create' }]);
+    const { board: other } = await a.registry.put(board.id, { ...board.definition, title: 'Other' }, condition);
+    expect(entityTagOf(other)).not.toBe(entityTagOf(board));
+  });
 
   it('adds concurrent increments of one player without losing any, from two processes', async () => {
     const board = await makeBoard();

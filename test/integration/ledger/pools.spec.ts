@@ -66,6 +66,17 @@ describe('pools', () => {
     await expect(node.pools.delete('held', null, 'test')).rejects.toMatchObject({ code: 'POOL_NOT_FOUND' });
   });
 
+  it('stay as they are, and nothing is written of it, when they are put as they are', async () => {
+    const { pool } = await put('same', elo({ title: 'Same' }));
+    await node.games.record(gameOf('same', 'g', { ada: 1, bob: 2 }));
+    expect(await put('same', elo({ title: 'Same' }), { ifMatch: entityTagOfPool(pool) })).toEqual({
+      created: false,
+      pool,
+    });
+    const acts = await node.database.query(`SELECT action FROM audit_log WHERE subject = 'same'`);
+    expect(acts).toEqual([{ action: 'pool.create' }]);
+  });
+
   it('are made once by two who come at once', async () => {
     const both = await Promise.all([put('raced', elo()), put('raced', elo())]);
     expect(both.map(({ created }) => created).sort()).toEqual([false, true]);

@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LadderError, wantsDense, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
 import { namesTag, type PutCondition } from '../operators/put-condition.js';
 import {
+  boardOf,
   createBoard,
   findBoard,
   hasEntries,
-  ofTemplate,
   unlinkBoard,
   type BoardRow,
   type FoundBoard,
@@ -54,7 +55,7 @@ export class BoardRegistry {
   ) {}
 
   /**
-   * Creates or replaces a definition.
+   * Creates or replaces a definition; the one that is there already changes nothing.
    * @param actor who is named in the audit log
    * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, BOARD_IN_USE, NOT_SUPPORTED, WINDOW_CLOSED, WINDOW_MISMATCH
    */
@@ -70,9 +71,13 @@ export class BoardRegistry {
       if (condition.onlyCreate && current) {
         throw new LadderError('PRECONDITION_FAILED', `Board "${id}" exists already (If-None-Match: *).`);
       }
-      const action = current ? 'board.replace' : 'board.create';
-      await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
-      if (!current) return { board: await createBoard(transaction, this.lanes, id, { definition }), created: true };
+      const act = { actor, subject: id, details: { definition } };
+      if (!current) {
+        await recordAudit(transaction, { ...act, action: 'board.create' });
+        return { board: await createBoard(transaction, this.lanes, id, { definition }), created: true };
+      }
+      if (isDeepStrictEqual(current.definition, definition)) return { board: boardOf(id, current), created: false };
+      await recordAudit(transaction, { ...act, action: 'board.replace' });
       const template = await linkAfterHand(transaction, current, definition);
       return { board: await this.replace(transaction, current, id, definition, template), created: false };
     });
@@ -128,6 +133,16 @@ export class BoardRegistry {
     const layouts = await layoutsFor(transaction, current, definition);
     const revision = await announceBoard(transaction, this.lanes, uid, id);
     const runsFrom = definition.runs && (current.runs_from ?? revision);
+    const row: FoundBoard = {
+      ...current,
+      revision,
+      definition_revision: revision,
+      definition,
+      windows_since: windowsSinceMs,
+      layouts,
+      runs_from: runsFrom,
+      template,
+    };
     await transaction.query(
       `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,
          rescope = rescope OR $5, layouts = $6, runs_from = $7::bigint, template = $8,
@@ -144,14 +159,10 @@ export class BoardRegistry {
         template && JSON.stringify(template),
       ],
     );
-    const { patches } = current;
-    const stored = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
-    const made = { ...stored, ...ofTemplate(template) };
-    const board: Board = { ...made, ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
     // Submissions fill new windows by themselves; here who plays no more would never come into them.
     const hasOtherWindows = JSON.stringify(before.windows) !== JSON.stringify(definition.windows);
     if (current.feed && hasOtherWindows) await beginFill(transaction, current.feed.poolUid, uid);
-    return current.feed ? { ...board, feed: current.feed } : board;
+    return boardOf(id, row);
   }
 
   /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED, BOARD_IN_USE */

@@ -107,8 +107,21 @@ export async function createBoard(
   return patches ? { ...made, patches } : made;
 }
 
+/** The board of a row. */
+export function boardOf(id: string, row: FoundBoard): Board {
+  const { board_uid: uid, revision, definition_revision: definitionRevision, definition, layouts } = row;
+  const { windows_since: windowsSinceMs, feed, template, runs_from: runsFrom, patches } = row;
+  return {
+    ...{ uid, id, revision, definitionRevision, definition, windowsSinceMs, layouts },
+    ...(feed && { feed }),
+    ...ofTemplate(template),
+    ...(runsFrom !== null && { runsFrom }),
+    ...(patches && { patches }),
+  };
+}
+
 /** The template of a board, as the part of it that says so. */
-export const ofTemplate = (template: TemplateLink | null): Pick<Board, 'template'> =>
+const ofTemplate = (template: TemplateLink | null): Pick<Board, 'template'> =>
   template === null ? {} : { template: template.id };
 
 /** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */

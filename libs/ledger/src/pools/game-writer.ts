@@ -159,7 +159,7 @@ export class GameWriter {
       if (isOfEarlierMap(error)) return this.placeAnew(queue, place, batch, error);
       if (error instanceof LadderError) return batch.forEach(({ reject }) => reject(error));
       if (batch.length === 1) return batch[0]!.reject(error);
-      return commitHalves(batch, (half) => this.commit(queue, half));
+      return commitHalves(batch, (half) => this.commit(queue, inTime(half, error)));
     }
   }
 
@@ -176,19 +176,13 @@ export class GameWriter {
   }
 
   private async retryUntilDeadline(queue: GameQueue, batch: PendingGame[], cause: unknown): Promise<void> {
-    const now = monotonicMs();
-    const isAlive = (pending: PendingGame): boolean => {
-      if (pending.expiresAtMs > now) return true;
-      pending.reject(unavailable(pending, cause, WORDS));
-      return false;
-    };
-    const alive = batch.filter(isAlive);
+    const left = inTime(batch, cause);
     // What waits behind the batch has waited for the same server.
-    queue.waiting = queue.waiting.filter(isAlive);
+    queue.waiting = inTime(queue.waiting, cause);
     queue.players = playersOf(queue.waiting);
-    if (alive.length === 0) return;
+    if (left.length === 0) return;
     await sleep(RETRY_EVERY_MS);
-    await this.commit(queue, alive);
+    await this.commit(queue, left);
   }
 }
 
@@ -209,6 +203,16 @@ function nextBatch(queue: GameQueue): PendingGame[] {
 
 const playersOf = (games: readonly PendingGame[]): number =>
   games.reduce((sum, { write }) => sum + write.players.length, 0);
+
+/** The games that have time left; those that waited too long for PostgreSQL are refused. */
+function inTime(games: readonly PendingGame[], cause: unknown): PendingGame[] {
+  const now = monotonicMs();
+  return games.filter((pending) => {
+    if (pending.expiresAtMs > now) return true;
+    pending.reject(unavailable(pending, cause, WORDS));
+    return false;
+  });
+}
 
 /** Rejects a game whose pool is held up by an earlier one that came with it. */
 function isHeldUp({ write, held, reject }: PendingGame): boolean {

@@ -61,7 +61,7 @@ export class PoolRegistry {
   }
 
   /**
-   * Creates or replaces a definition.
+   * Creates or replaces a definition; the one that is there already changes nothing.
    * @param actor who is named in the audit log
    * @throws PRECONDITION_FAILED, POOL_HAS_GAMES, BOARD_IN_USE, NOT_SUPPORTED, VALIDATION_FAILED
    */
@@ -75,6 +75,9 @@ export class PoolRegistry {
       assertMatches(id, current, condition.ifMatch ?? null);
       if (condition.onlyCreate && current) {
         throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" exists already (If-None-Match: *).`);
+      }
+      if (current && isDeepStrictEqual(current.definition, definition)) {
+        return { pool: { uid: current.uid, id, revision: current.revision, definition }, created: false };
       }
       if (current && current.games > 0) this.assertKeepsRatings(current.definition, definition);
       const action = current ? 'pool.replace' : 'pool.create';

@@ -157,7 +157,7 @@ describe('a crossing that nobody finished', () => {
     const sweeper = (leftAfterMs: number): RangeSweeper =>
       new RangeSweeper(
         { all: () => [board] },
-        { windowsOf: async () => [{ uid: 1, kind: 'alltime', endsAtMs: null, keepUntilMs: null }] },
+        { windowsOf: async () => [{ uid: 1, kind: 'alltime', startsAtMs: null, endsAtMs: null, keepUntilMs: null }] },
         projection,
         leftAfterMs,
       );

@@ -1,17 +1,21 @@
 import type { StoredWindow } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 
-/** A window and its end (Unix ms); null: it has none. */
+/** A window with its bounds (Unix ms); null: it has none. */
 export interface EndingWindow {
   uid: number;
   kind: string;
+  startsAtMs: number | null;
   endsAtMs: number | null;
 }
+
+const BOUNDS = `(extract(epoch FROM starts_at) * 1000)::float8 AS "startsAtMs",
+       (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs"`;
 
 /** The windows of a board that have not ended, or not for longer than `keptMs`; in the order of their numbers. */
 export const windowsOfBoard = (database: SqlRunner, boardUid: number, keptMs: number): Promise<EndingWindow[]> =>
   database.query(
-    `SELECT window_uid AS uid, kind, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs" FROM windows
+    `SELECT window_uid AS uid, kind, ${BOUNDS} FROM windows
      WHERE board_uid = $1
        AND (ends_at IS NULL OR ends_at > ladder_now() - $2::float8 * interval '1 millisecond')
      ORDER BY window_uid`,
@@ -22,6 +26,7 @@ export const windowsOfBoard = (database: SqlRunner, boardUid: number, keptMs: nu
 export interface WindowOfMadeBoard {
   uid: number;
   name: string;
+  startsAtMs: number | null;
   endsAtMs: number | null;
   boardMadeAtMs: number;
 }
@@ -35,7 +40,7 @@ export const namedWindowsOfBoard = (
   keptMs: number,
 ): Promise<WindowOfMadeBoard[]> =>
   database.query(
-    `SELECT window_uid AS uid, window_id AS name, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
+    `SELECT window_uid AS uid, window_id AS name, ${BOUNDS},
        (extract(epoch FROM created_at) * 1000)::float8 AS "boardMadeAtMs"
      FROM windows JOIN boards USING (board_uid)
      WHERE board_uid = $1 AND (ends_at IS NULL OR ends_at > ladder_now() - $2::float8 * interval '1 millisecond')
@@ -47,6 +52,7 @@ export const namedWindowsOfBoard = (
 export interface LivingWindow {
   windowUid: number;
   boardUid: number;
+  startsAtMs: number | null;
   endsAtMs: number | null;
   nowMs: number;
 }
@@ -57,7 +63,7 @@ export const LIVING_WINDOWS_AT_ONCE = 5000;
 /** A page of the windows of boards that live, behind a number, in the order of their numbers. */
 export const livingWindows = (database: SqlRunner, afterUid: number): Promise<LivingWindow[]> =>
   database.query(
-    `SELECT window_uid AS "windowUid", board_uid AS "boardUid", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
+    `SELECT window_uid AS "windowUid", board_uid AS "boardUid", ${BOUNDS},
        (extract(epoch FROM ladder_now()) * 1000)::float8 AS "nowMs"
      FROM windows JOIN boards USING (board_uid)
      WHERE board_id IS NOT NULL AND window_uid > $1 ORDER BY window_uid LIMIT ${LIVING_WINDOWS_AT_ONCE}`,

@@ -349,7 +349,7 @@ class PresentWindows {
   /** When the window ends, and until when its keys are kept: until long ago when they are not. */
   async kept(board: Board, windowUid: number): Promise<WindowKept> {
     await this.bringUpTo(board);
-    return this.windows.get(windowUid) ?? { endsAtMs: 0, keepUntilMs: 0 };
+    return this.windows.get(windowUid) ?? { startsAtMs: null, endsAtMs: 0, keepUntilMs: 0 };
   }
 
   private async bringUpTo(board: Board): Promise<void> {

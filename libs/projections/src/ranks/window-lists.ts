@@ -7,6 +7,8 @@ import { rankListOf, type BoardOfLists, type RankList } from './rank-projection.
 export interface KeptWindow {
   uid: number;
   kind: string;
+  /** Unix ms; null: it has no beginning. */
+  startsAtMs: number | null;
   /** Unix ms; null: it has no end. */
   endsAtMs: number | null;
   /** When its keys may go, Unix ms; null for ever. */
@@ -22,9 +24,10 @@ export class WindowLists {
   async windowsOf(board: Pick<Board, 'uid' | 'definition'>): Promise<KeptWindow[]> {
     const keptMs = keptAfterEndMs(board.definition);
     const windows = await windowsOfBoard(this.database, board.uid, keptMs);
-    return windows.map(({ uid, kind, endsAtMs }) => ({
+    return windows.map(({ uid, kind, startsAtMs, endsAtMs }) => ({
       uid,
       kind,
+      startsAtMs,
       endsAtMs,
       keepUntilMs: endsAtMs === null ? null : endsAtMs + keptMs,
     }));

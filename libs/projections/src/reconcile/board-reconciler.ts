@@ -30,6 +30,8 @@ export interface ReconciledBoards {
 export interface NamedWindow {
   uid: number;
   name: string;
+  /** Unix ms; null: it has no beginning. */
+  startsAtMs: number | null;
   /** Unix ms; null: it has no end. */
   endsAtMs: number | null;
   keepUntilMs: number | null;
@@ -182,13 +184,14 @@ type Note = (reached: ReconciliationReached) => Promise<void>;
 export async function comparedWindowsOf(database: SqlRunner, board: Board): Promise<NamedWindow[]> {
   const keptMs = keptAfterEndMs(board.definition);
   const windows = await namedWindowsOfBoard(database, board.uid, keptMs - EXPIRES_SOON_MS);
-  return windows.map(({ uid, name, endsAtMs, boardMadeAtMs }) => {
+  return windows.map(({ uid, name, startsAtMs, endsAtMs, boardMadeAtMs }) => {
     const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptMs;
-    return { uid, name, endsAtMs, keepUntilMs, boardMadeAtMs };
+    return { uid, name, startsAtMs, endsAtMs, keepUntilMs, boardMadeAtMs };
   });
 }
 
-export const asOf = (board: Board, { uid, endsAtMs, keepUntilMs }: NamedWindow): ComparedWindow => ({
+export const asOf = (board: Board, { uid, startsAtMs, endsAtMs, keepUntilMs }: NamedWindow): ComparedWindow => ({
+  startsAtMs,
   endsAtMs,
   board,
   windowUid: uid,

@@ -29,6 +29,7 @@ export interface Compared {
 export interface ComparedWindow {
   board: Board;
   windowUid: number;
+  startsAtMs: number | null;
   endsAtMs: number | null;
   keepUntilMs: number | null;
 }
@@ -191,8 +192,8 @@ export class EntryComparison {
 }
 
 /** A list of a window, of the generation that serves. */
-export const listIn = ({ board, windowUid: uid, endsAtMs }: ComparedWindow, scope: number): RankList =>
-  listOfWindow(board, { uid, startsAtMs: null, endsAtMs }, scope);
+export const listIn = ({ board, windowUid: uid, startsAtMs, endsAtMs }: ComparedWindow, scope: number): RankList =>
+  listOfWindow(board, { uid, startsAtMs, endsAtMs }, scope);
 
 /** What a list should hold of a row. Of what left it, and of what was removed from a scope, it need not know. */
 function expectedIn({ board }: ComparedWindow, list: RankList, row: ComparedRow | undefined): Expected {

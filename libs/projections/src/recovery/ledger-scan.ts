@@ -19,6 +19,8 @@ export interface ScannedPage {
 
 /** A window that the projection keeps. */
 export interface WindowKept {
+  /** Unix ms; null: it has no beginning. */
+  startsAtMs: number | null;
   /** Unix ms; null: it has no end. */
   endsAtMs: number | null;
   /** Until when it is kept, Unix ms; null for ever. */
@@ -63,9 +65,13 @@ export class LedgerScan {
 const NONE: number[] = [];
 
 /** What a row says of its entry. */
-export const entryOfRow = (row: ScannedRow, isGuild: boolean, { endsAtMs, keepUntilMs }: WindowKept): EntryInLists => ({
+export const entryOfRow = (
+  row: ScannedRow,
+  isGuild: boolean,
+  { startsAtMs, endsAtMs, keepUntilMs }: WindowKept,
+): EntryInLists => ({
   windowUid: row.windowUid,
-  startsAtMs: null,
+  startsAtMs,
   endsAtMs,
   playerId: row.id,
   version: row.version,

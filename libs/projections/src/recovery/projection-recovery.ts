@@ -185,11 +185,11 @@ export class ProjectionRecovery {
     for (let from = 0; ;) {
       signal.throwIfAborted();
       const page = await livingWindows(this.database, from);
-      for (const { windowUid, boardUid, endsAtMs, nowMs } of page) {
+      for (const { windowUid, boardUid, startsAtMs, endsAtMs, nowMs } of page) {
         const board = await this.boards.byUid(boardUid);
         if (board === undefined) continue;
         const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
-        if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, { endsAtMs, keepUntilMs });
+        if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, { startsAtMs, endsAtMs, keepUntilMs });
       }
       if (page.length < LIVING_WINDOWS_AT_ONCE) return kept;
       from = page.at(-1)!.windowUid;

@@ -5,17 +5,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { entryOfRow, LedgerScan, workOnPages } from './ledger-scan.js';
 import type { RecoveredBoards } from './projection-recovery.js';
-import { rankListOf, RankProjection, RecoveryRun, type RankList } from '../ranks/rank-projection.js';
+import { listOfWindow, RankProjection, RecoveryRun, type RankList } from '../ranks/rank-projection.js';
 import { RedisLostShards, type LostShard } from '../redis/redis-lost-shards.js';
 import { beingBroughtBack } from '../hash-shards/redis-shard-reads.js';
-import { WindowLists } from '../ranks/window-lists.js';
+import { WindowLists, type KeptWindow } from '../ranks/window-lists.js';
 
 /** What is brought back: shards of one list. */
 interface Restored {
   list: RankList;
   shards: number[];
-  endsAtMs: number | null;
-  keepUntilMs: number | null;
+  window: KeptWindow;
 }
 
 /**
@@ -68,13 +67,13 @@ export class ShardRestorer {
     const found = await this.find(one);
     if (found === null) return null;
     const { lost, projection } = this;
-    const { list, shards, keepUntilMs } = found;
+    const { list, shards, window } = found;
     const filler = randomUUID();
     const session = projection.session();
     for (const shard of shards) await lost.close(list, shard);
     for (const shard of shards) await lost.empty(list, shard);
     for (const shard of shards) {
-      if (!(await lost.fill(list, shard, filler, keepUntilMs))) throw beingBroughtBack();
+      if (!(await lost.fill(list, shard, filler, window.keepUntilMs))) throw beingBroughtBack();
     }
     const applied = await this.fill(one, found, signal);
     if (projection.session() !== session) throw beingBroughtBack();
@@ -85,7 +84,7 @@ export class ShardRestorer {
 
   private async fill(
     { boardUid, windowUid }: LostShard,
-    { list, shards, endsAtMs, keepUntilMs }: Restored,
+    { list, shards, window }: Restored,
     signal: AbortSignal,
   ): Promise<number> {
     const { boards, database, projection } = this;
@@ -96,10 +95,10 @@ export class ShardRestorer {
       const board = await boards.byUid(boardUid);
       if (board === undefined) return;
       const changes = new ChangesByShard();
-      for (const row of rows) changes.add(board, entryOfRow(row, isGuild, { endsAtMs, keepUntilMs }));
+      for (const row of rows) changes.add(board, entryOfRow(row, isGuild, window));
       applied += await changes.apply(async ({ list: { scope, generation }, shard, changes: some }) =>
         scope === list.scope && generation === list.generation && shards.includes(shard)
-          ? projection.apply(list, shard, some, keepUntilMs, run)
+          ? projection.apply(list, shard, some, window.keepUntilMs, run)
           : 0,
       );
     });
@@ -111,14 +110,14 @@ export class ShardRestorer {
     const { boards, windowLists } = this;
     const board = await boards.byUid(boardUid);
     if (board === undefined) return null;
-    const list = everyLayout(board.layouts)
-      .map((layout) => rankListOf(board, windowUid, scope, layout))
-      .find((one) => one.generation === generation);
-    if (list === undefined || shard >= list.shards) return null;
     const window = (await windowLists.windowsOf(board)).find(({ uid }) => uid === windowUid);
     if (window === undefined) return null;
+    const list = everyLayout(board.layouts)
+      .map((layout) => listOfWindow(board, window, scope, layout))
+      .find((one) => one.generation === generation);
+    if (list === undefined || shard >= list.shards) return null;
     const shards = list.boundaries === null ? [shard] : Array.from({ length: list.shards }, (_, at) => at);
-    return { list, shards, endsAtMs: window.endsAtMs, keepUntilMs: window.keepUntilMs };
+    return { list, shards, window };
   }
 }
 

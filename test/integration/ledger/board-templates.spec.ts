@@ -219,6 +219,12 @@ describe('templates of boards', () => {
     expect((await node.templates.get('g')).byHand).toEqual([{ board: 'g1', overrides: { visibility: 'private' } }]);
     await node.change('g1', { visibility: 'public' });
     expect((await node.templates.get('g')).byHand).toEqual([]);
+    // What was changed by hand goes back, too, where the template came to say the same before it is put so.
+    await node.change('g1', { push: { intervalMs: 500, top: 70 } });
+    await put({ push: { top: 70, intervalMs: 500 } });
+    expect((await node.templates.get('g')).byHand).toEqual([{ board: 'g1', overrides: { push: { top: 70 } } }]);
+    await node.change('g1', {});
+    expect((await node.templates.get('g')).byHand).toEqual([]);
   });
 
   it('say so where the template does not go with what was changed by hand', async () => {

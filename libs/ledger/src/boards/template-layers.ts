@@ -65,8 +65,8 @@ export function withoutNamed(
 }
 
 /**
- * What is changed by hand once a board's definition was put: each option that was changed now, if it differs from what the
- * template says, and what was changed before and not now.
+ * What is changed by hand once a board's definition was put: each option that was changed now or before, if it differs from
+ * what the template says.
  * @param before what was changed by hand until now
  * @param said what the template says of the board
  */
@@ -76,8 +76,9 @@ export function changedByHand(
   said: BoardDefinition,
 ): GivenOptions {
   const changed = differing(from, to);
-  const own = namedByBoth(differing(said, to), changed, { ...said });
-  return mergedOptions(withoutNamed(before, changed), own);
+  const others = differing(said, to);
+  const own = namedByBoth(others, changed, { ...said });
+  return mergedOptions(namedByBoth(withoutNamed(before, changed), others, { ...said }), own);
 }
 
 /** What has to be laid over one definition to make another. */

@@ -1,7 +1,7 @@
 import { everyLayout, GLOBAL_SCOPE } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import { rankListOf, RankProjection, type RankList } from '../ranks/rank-projection.js';
+import { listOfWindow, RankProjection, type RankList } from '../ranks/rank-projection.js';
 import { WindowLists } from '../ranks/window-lists.js';
 
 /** Whoever moves an entry takes milliseconds: what is older was left. */
@@ -52,8 +52,9 @@ export class RangeSweeper {
     for (const board of this.boards.all()) {
       const layouts = everyLayout(board.layouts).filter(({ sharding }) => sharding.by === 'range');
       if (layouts.length === 0) continue;
-      for (const { uid, keepUntilMs } of await this.windowLists.windowsOf(board)) {
-        for (const layout of layouts) yield { list: rankListOf(board, uid, GLOBAL_SCOPE, layout), keepUntilMs };
+      for (const window of await this.windowLists.windowsOf(board)) {
+        const { keepUntilMs } = window;
+        for (const layout of layouts) yield { list: listOfWindow(board, window, GLOBAL_SCOPE, layout), keepUntilMs };
       }
     }
   }

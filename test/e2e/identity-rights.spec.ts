@@ -319,7 +319,10 @@ describe('the audit log', () => {
     correctGame: {
       action: 'pool.result',
       subject: 'played',
-      call: { params: { pool: 'played', game: 'g2' }, body: { players: PLAYERS_OF_GAMES, reason: 'put right' } },
+      call: {
+        params: { pool: 'played', game: 'g2' },
+        body: { players: PLAYERS_OF_GAMES.map((player) => ({ ...player, place: 1 })), reason: 'put right' },
+      },
     },
     deletePool: { action: 'pool.delete', subject: 'acted-pool', call: { params: { pool: 'acted-pool' } } },
     putSanction: {

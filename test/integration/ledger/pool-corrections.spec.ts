@@ -289,6 +289,29 @@ describe('corrections of recorded games', () => {
     await expect(correct({ gameId: 'g1', players, reason: 'again' })).rejects.toMatchObject({ code: 'GAME_VOIDED' });
   });
 
+  it('write nothing of a result that the game has already, also where it got that just before', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, ada: 2 });
+    await node.rater.rate(pool.uid);
+    const resultOf = (places: Record<string, number>): AskedCorrection => ({
+      gameId: 'g1',
+      players: playersByPlace(places).map((player) => ({ ...player, score: null })),
+      reason: 'typo',
+    });
+    const before = await node.playerRating(pool, 'ada');
+    const nothing = { games: 0, players: [] };
+    expect(await node.corrections.dryRun(pool.id, resultOf({ ada: 1, bob: 2 }))).toEqual(nothing);
+    expect(await correct(resultOf({ ada: 1, bob: 2 }))).toEqual(nothing);
+    expect(await node.playerRating(pool, 'ada')).toEqual(before);
+    await node.corrections.record(pool.id, resultOf({ ada: 2, bob: 1 }), 'test');
+    expect(await correct(resultOf({ ada: 2, bob: 1 }))).toEqual(nothing);
+    await expectReplayOf(await storedGames());
+    const acts = await node.database.query(
+      `SELECT actor FROM audit_log WHERE action = 'pool.result' AND subject = $1`,
+      [pool.id],
+    );
+    expect(acts).toEqual([{ actor: 'test' }]);
+  });
+
   it('are refused whole where they reach too far, and the game is as it was', async () => {
     const few = { RECOMPUTE_GAMES_MAX: 2 };
     const corrections = new PoolCorrections(node.database, node.work, node.algorithms, few);

@@ -6,6 +6,8 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { recordAudit } from '../operators/audit-log.js';
 import {
+  isStanding,
+  NOTHING_CORRECTED,
   outcomeOf,
   POOL_CORRECTION,
   type KeptOutcome,
@@ -40,6 +42,9 @@ export class CorrectionFold implements PoolEventFold {
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const { uid, ratedPosition } = pool;
     const rating = this.algorithms.poolOf(pool.definition);
+    if (await isStanding(transaction, uid, correction)) {
+      return { outcome: NOTHING_CORRECTED, newcomers: 0, changed: [] };
+    }
     try {
       const made = await recomputed(transaction, { uid, ratedPosition, rating }, correction, gamesMax);
       await made.write(transaction, event.position);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LadderError, type PoolGame } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { AuditRecord } from '../operators/audit-log.js';
@@ -42,6 +43,18 @@ const GAME_AT = prepared(`
 export async function gameAt(sql: SqlRunner, poolUid: number, position: number): Promise<PoolGame> {
   const [game] = await sql.query<PoolGame>(GAME_AT, [poolUid, position]);
   return game!;
+}
+
+/** What is said of a correction that changes nothing. */
+export const NOTHING_CORRECTED: CorrectionOutcome = { games: 0, players: [] };
+
+/** Whether the correction gives a game the result that it has already. */
+export async function isStanding(
+  sql: SqlRunner,
+  poolUid: number,
+  { positions, players }: PoolCorrection,
+): Promise<boolean> {
+  return players !== null && isDeepStrictEqual((await gameAt(sql, poolUid, positions[0]!)).players, players);
 }
 
 /** What is said of a correction. */

@@ -8,6 +8,8 @@ import { LaneQueue } from '../lanes/lane-queue.js';
 import { drawPositions } from '../lanes/lane-events.js';
 import {
   gameAt,
+  isStanding,
+  NOTHING_CORRECTED,
   outcomeOf,
   POOL_CORRECTION,
   type CorrectionOutcome,
@@ -84,6 +86,7 @@ export class PoolCorrections {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
       const pool = await requirePool(transaction, poolId);
       const correction = await this.correctionOf(transaction, pool, asked);
+      if (await isStanding(transaction, pool.uid, correction)) return NOTHING_CORRECTED;
       const rated = {
         uid: pool.uid,
         ratedPosition: pool.ratedPosition,

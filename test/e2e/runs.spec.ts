@@ -233,6 +233,7 @@ describe('runs', () => {
     const { body } = await moderator.get('/v1/admin/audit?subject=run:audited/a1');
     const acts = (body as { acts: { action: string; details: object }[] }).acts;
     expect(acts.map(({ action }) => action)).toEqual(['run.restore', 'run.verify', 'run.void']);
+    expect(acts[1]!.details).toMatchObject({ reason: 'looked at it', verified: true });
     expect(acts[2]!.details).toMatchObject({
       reason: 'a test',
       playerId: 'ada',

@@ -54,4 +54,17 @@ describe('rebuilding all boards', () => {
       expect([list.generation, (await node.projection.total(list)).total]).toEqual([2, 1]);
     }
   });
+
+  it('is one act, however often it is ordered while the boards wait for it', async () => {
+    await node.put('one', {});
+    const rebuilds = new BoardRebuilds(node.database, node.layouts);
+    await rebuilds.request('first');
+    await rebuilds.request('second');
+    await node.layouts.rebuild('one', 'first');
+    await node.layouts.rebuild('one', 'second');
+    expect(await node.database.query(`SELECT actor, action FROM audit_log WHERE action LIKE '%.rebuild'`)).toEqual([
+      { actor: 'first', action: 'boards.rebuild' },
+      { actor: 'first', action: 'board.rebuild' },
+    ]);
+  });
 });

@@ -289,6 +289,19 @@ describe('comparing boards', () => {
     expect(await reconcile()).toMatchObject({ ...NOTHING, stray: 0 });
   });
 
+  it('is left to the one under way when it is ordered again, which is no act', async () => {
+    await fill({ by: 'hash', count: 1 });
+    const job = await jobs.request('board', 'first');
+    expect(await jobs.request('board', 'second')).toEqual(job);
+    await jobs.note(job.boardUid, { windowUid: 1, step: 'lists', id: '', scope: 0 }, job.report);
+    expect(await jobs.request('board', 'second')).toEqual(await jobs.of(job.boardUid));
+    await jobs.finish(job.boardUid, job.report);
+    expect(await jobs.request('board', 'third')).toMatchObject({ startedAtMs: null, finishedAtMs: null });
+    const acts = await node.database.query(`SELECT actor FROM audit_log WHERE action = 'board.reconcile'`);
+    expect(acts).toEqual([{ actor: 'first' }, { actor: 'third' }]);
+    await expect(jobs.request('none', 'test')).rejects.toMatchObject({ code: 'BOARD_NOT_FOUND' });
+  });
+
   it('goes on where it was interrupted', async () => {
     await fill({ by: 'hash', count: 1 });
     const job = await jobs.request('board', 'test');

@@ -94,8 +94,8 @@ export class BoardLayouts {
       );
       if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
       const { opening } = board.layouts;
-      await recordAudit(transaction, { actor, action: 'board.rebuild', subject: boardId, details: {} });
       if (opening && !opening.patchLists) return opening.generation;
+      await recordAudit(transaction, { actor, action: 'board.rebuild', subject: boardId, details: {} });
       const layouts = await openLayout(transaction, board, board.layouts.serving);
       await this.store(transaction, board, layouts);
       return layouts.opening!.generation;

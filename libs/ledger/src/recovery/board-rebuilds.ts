@@ -57,12 +57,9 @@ export class BoardRebuilds {
          ON CONFLICT (board_uid) DO NOTHING RETURNING board_uid`,
         [actor],
       );
-      await recordAudit(transaction, {
-        actor,
-        action: 'boards.rebuild',
-        subject: '*',
-        details: { boards: rows.length },
-      });
+      if (rows.length === 0) return;
+      const details = { boards: rows.length };
+      await recordAudit(transaction, { actor, action: 'boards.rebuild', subject: '*', details });
     });
   }
 

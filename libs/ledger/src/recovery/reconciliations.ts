@@ -84,22 +84,25 @@ export class Reconciliations {
    */
   async request(boardId: string, actor: string): Promise<Reconciliation> {
     return this.database.transaction(async (transaction) => {
-      const [row] = await transaction.query<Reconciliation>(
+      const [ordered] = await transaction.query<Reconciliation>(
         `INSERT INTO reconciliations AS r (board_uid, requested_by, report)
          SELECT board_uid, $2, $3 FROM boards WHERE board_id = $1
-         ON CONFLICT (board_uid) DO UPDATE SET
-           requested_at = CASE WHEN r.finished_at IS NULL THEN r.requested_at ELSE ladder_now() END,
-           requested_by = CASE WHEN r.finished_at IS NULL THEN r.requested_by ELSE excluded.requested_by END,
-           report = CASE WHEN r.finished_at IS NULL THEN r.report ELSE excluded.report END,
-           started_at = CASE WHEN r.finished_at IS NULL THEN r.started_at END,
-           reached = CASE WHEN r.finished_at IS NULL THEN r.reached END,
-           finished_at = NULL
+         ON CONFLICT (board_uid) DO UPDATE SET requested_at = ladder_now(), requested_by = excluded.requested_by,
+           report = excluded.report, started_at = NULL, reached = NULL, finished_at = NULL
+         WHERE r.finished_at IS NOT NULL
          RETURNING ${COLUMNS}`,
         [boardId, actor, JSON.stringify(EMPTY_REPORT)],
       );
-      if (!row) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
-      await recordAudit(transaction, { actor, action: 'board.reconcile', subject: boardId, details: {} });
-      return row;
+      if (ordered) {
+        await recordAudit(transaction, { actor, action: 'board.reconcile', subject: boardId, details: {} });
+        return ordered;
+      }
+      const [underWay] = await transaction.query<Reconciliation>(
+        `SELECT ${COLUMNS} FROM reconciliations r JOIN boards USING (board_uid) WHERE board_id = $1`,
+        [boardId],
+      );
+      if (!underWay) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
+      return underWay;
     });
   }
 

@@ -218,7 +218,8 @@ export class RunActs {
     const sinceMs = Math.min(...changed.map(({ acceptedAtMs }) => acceptedAtMs));
     const asked = { board, playerId, windowUids, sinceMs, nowMs: await ledgerNowMs(transaction) };
     const { version, windows, touched } = await this.refold.refold(transaction, lane, asked);
-    const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
+    const record = auditOf({ action, act, board, playerId }, changed, windows);
+    const auditId = await recordAudit(transaction, record);
     await noteRevision(transaction, touched, auditId);
     // Rows show more of a run than ranks do: whether it is verified, say. Whoever remembers them looks again.
     const position = await nextPosition(transaction);
@@ -287,9 +288,8 @@ const isSame = (a: RunFlags, b: RunFlags): boolean =>
   a.held === b.held && a.voided === b.voided && a.verified === b.verified;
 
 function auditOf(
-  action: string,
-  { boardId, submissionId, actor, reason }: RunAct,
-  playerId: string,
+  { action, act: { boardId, submissionId, actor, reason }, playerId }: Acting,
+  changed: readonly ActedRun[],
   refolded: readonly RefoldedWindow[],
 ): Parameters<typeof recordAudit>[1] {
   const windows = refolded.map(({ windowId: window, before, after }) => ({
@@ -297,7 +297,9 @@ function auditOf(
     before: before && shownOf(before),
     after: after && shownOf(after),
   }));
-  return { actor, action, subject: `run:${boardId}/${submissionId}`, details: { reason, playerId, windows } };
+  const verified = action === ACTIONS.verify ? { verified: changed.at(-1)!.verified } : {};
+  const details = { reason, playerId, ...verified, windows };
+  return { actor, action, subject: `run:${boardId}/${submissionId}`, details };
 }
 
 const shownOf = ({ score, columns, achievedAtMs }: NonNullable<RefoldedWindow['before']>): object => ({

@@ -280,8 +280,9 @@ describe('boards with decay that keep runs', () => {
     await body(admin.post('/v1/admin/boards/ended/close-window', { window: 'season:s1' }));
     await publish('ended', '3');
     const of = 'window=season:s1';
-    const edition = async (): Promise<number> =>
-      (await body<{ window: { edition: number } }>(admin.get(`/v1/boards/ended/entries?${of}`))).window.edition;
+    const shown = async (): Promise<{ edition: number; revising?: boolean }> =>
+      (await body<{ window: { edition: number } }>(admin.get(`/v1/boards/ended/entries?${of}`))).window;
+    const edition = async (): Promise<number> => (await shown()).edition;
     const first = [
       ['ada', 105, 105, '2', 0],
       ['bob', 108, 108, '2', 0],
@@ -289,6 +290,7 @@ describe('boards with decay that keep runs', () => {
     expect([await edition(), await brief('ended', of)]).toEqual([1, first]);
     const voided = await act('ended', 'e2', 'void');
     expect(voided.windows).toMatchObject([{ before: { score: 105 }, after: { score: 110 }, revising: true }]);
+    expect(await shown()).toSatisfy(({ edition: number, revising = false }) => revising || number === 2);
     await expect.poll(edition, { timeout: 60_000, interval: 200 }).toBe(2);
     expect(await brief('ended', of)).toEqual([
       ['bob', 108, 108, '2', 0],

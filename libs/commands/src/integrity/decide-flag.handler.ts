@@ -1,14 +1,20 @@
 import { actorOf, assertModerate } from '@laddercast/identity';
-import { FlagDecisions, type Flag } from '@laddercast/ledger';
+import { EditionCatalog, FlagDecisions, type Flag } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DecideFlagCommand } from './integrity-commands.js';
 
 @CommandHandler(DecideFlagCommand)
 export class DecideFlagHandler implements ICommandHandler<DecideFlagCommand> {
-  constructor(private readonly decisions: FlagDecisions) {}
+  constructor(
+    private readonly decisions: FlagDecisions,
+    private readonly editions: EditionCatalog,
+  ) {}
 
-  execute({ identity, flagId, decision, reason }: DecideFlagCommand): Promise<Flag> {
+  async execute({ identity, flagId, decision, reason }: DecideFlagCommand): Promise<Flag> {
     assertModerate(identity);
-    return this.decisions.decide(flagId, { decision, reason, actor: actorOf(identity) });
+    const flag = await this.decisions.decide(flagId, { decision, reason, actor: actorOf(identity) });
+    // Who reads a window that has ended after this answer sees that it is being revised.
+    this.editions.forget(null);
+    return flag;
   }
 }

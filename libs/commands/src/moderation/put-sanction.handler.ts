@@ -1,5 +1,5 @@
 import { actorOf, assertModerate } from '@laddercast/identity';
-import { Sanctions, type Sanction } from '@laddercast/ledger';
+import { EditionCatalog, Sanctions, type Sanction } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { PutSanctionCommand } from './moderation-commands.js';
 import { SanctionNews } from './sanction-news.js';
@@ -9,10 +9,14 @@ export class PutSanctionHandler implements ICommandHandler<PutSanctionCommand> {
   constructor(
     private readonly sanctions: Sanctions,
     private readonly news: SanctionNews,
+    private readonly editions: EditionCatalog,
   ) {}
 
-  execute({ identity, playerId, sanction }: PutSanctionCommand): Promise<Sanction> {
+  async execute({ identity, playerId, sanction }: PutSanctionCommand): Promise<Sanction> {
     assertModerate(identity);
-    return this.sanctions.put(playerId, sanction, actorOf(identity), () => this.news.tell(playerId));
+    const put = await this.sanctions.put(playerId, sanction, actorOf(identity), () => this.news.tell(playerId));
+    // Who reads a window that has ended after this answer sees that it is being revised.
+    this.editions.forget(null);
+    return put;
   }
 }

@@ -1,6 +1,13 @@
 import type { BoardDefinition, EntryState } from '@laddercast/domain';
 import { actorOf, assertModerate } from '@laddercast/identity';
-import { BoardCatalog, RunActs, type RefoldedWindow, type RunAct, type RunActed } from '@laddercast/ledger';
+import {
+  BoardCatalog,
+  EditionCatalog,
+  RunActs,
+  type RefoldedWindow,
+  type RunAct,
+  type RunActed,
+} from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { boardNow, refuseFed } from '../boards/stale-board.js';
@@ -11,6 +18,7 @@ export class ActOnRunHandler implements ICommandHandler<ActOnRunCommand> {
   constructor(
     private readonly boards: BoardCatalog,
     private readonly acts: RunActs,
+    private readonly editions: EditionCatalog,
   ) {}
 
   async execute({ identity, boardId, submissionId, playerId, act }: ActOnRunCommand): Promise<RunActResult> {
@@ -19,6 +27,8 @@ export class ActOnRunHandler implements ICommandHandler<ActOnRunCommand> {
     refuseFed(board);
     const asked = { boardId, submissionId, actor: actorOf(identity), reason: act.reason };
     const acted = await this.actOn(act.kind, playerId === null ? asked : { ...asked, playerId });
+    // Who reads a window after this answer sees what it says.
+    for (const window of acted.windows.filter(isRevising)) this.editions.forget(window.windowUid);
     return {
       submissionId,
       outcome: acted.changed ? OUTCOMES[act.kind] : 'unchanged',
@@ -35,14 +45,14 @@ export class ActOnRunHandler implements ICommandHandler<ActOnRunCommand> {
 
 const OUTCOMES = { void: 'voided', restore: 'restored', verify: 'verified', unverify: 'unverified' } as const;
 
-const shownWindow = (
-  definition: BoardDefinition,
-  { windowId: window, state, isFrozen, before, after, isTouched }: RefoldedWindow,
-): RunActResult['windows'][number] => ({
-  window,
-  before: before && shownEntry(definition, before),
-  after: after && shownEntry(definition, after),
-  revising: isTouched && (state !== 'open' || isFrozen),
+const isRevising = ({ isTouched, state, isFrozen }: RefoldedWindow): boolean =>
+  isTouched && (state !== 'open' || isFrozen);
+
+const shownWindow = (definition: BoardDefinition, window: RefoldedWindow): RunActResult['windows'][number] => ({
+  window: window.windowId,
+  before: window.before && shownEntry(definition, window.before),
+  after: window.after && shownEntry(definition, window.after),
+  revising: isRevising(window),
 });
 
 const shownEntry = ({ columns }: BoardDefinition, entry: EntryState): ShownEntry => ({

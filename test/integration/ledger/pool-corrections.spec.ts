@@ -306,10 +306,11 @@ describe('corrections of recorded games', () => {
     expect(await correct(resultOf({ ada: 2, bob: 1 }))).toEqual(nothing);
     await expectReplayOf(await storedGames());
     const acts = await node.database.query(
-      `SELECT actor FROM audit_log WHERE action = 'pool.result' AND subject = $1`,
+      `SELECT actor, details ->> 'mode' AS mode FROM audit_log WHERE action = 'pool.result' AND subject = $1`,
       [pool.id],
     );
-    expect(acts).toEqual([{ actor: 'test' }]);
+    // A mode is of voids alone.
+    expect(acts).toEqual([{ actor: 'test', mode: null }]);
   });
 
   it('are refused whole where they reach too far, and the game is as it was', async () => {

@@ -117,7 +117,8 @@ export class PoolCorrections {
       const { uid: poolUid } = pool;
       const { reason } = asked;
       const action = players === null ? 'pool.void' : 'pool.result';
-      const details = { reason, mode, games: positions.length, ...('selection' in asked ? asked.selection : asked) };
+      const said = 'selection' in asked ? { mode, ...asked.selection } : asked;
+      const details = { reason, games: positions.length, ...said };
       const act = { actor, action, subject: poolId, details };
       const correction: RecordedCorrection = { ...withRefundsFrom(asCorrection, firstPosition), act };
       const position = await recordPoolEvent(

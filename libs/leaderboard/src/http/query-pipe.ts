@@ -46,10 +46,11 @@ export class QueryPipe implements PipeTransform {
     const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
     if (unseen.length > 0) throw unknownParameters(unseen);
     const instance = this.instanceOf(parameters, value);
-    const faults = faultsIn(instance).map(({ pointer, message }) => ({
-      pointer: `?${pointer.slice(1)}`,
-      message: message === 'is not a known field' ? NOT_KNOWN : message,
-    }));
+    const faults = faultsIn(instance).map(({ pointer, message }) => {
+      const name = pointer.slice(1);
+      if (message === 'is not a known field') return { pointer: `?${name}`, message: NOT_KNOWN };
+      return { pointer: `?${name}`, message: Array.isArray(value[name]) ? 'is given more than once' : message };
+    });
     if (faults.length > 0) throw validationFailed(faults);
     return instance;
   }

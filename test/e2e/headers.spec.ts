@@ -127,6 +127,15 @@ describe('what browsers are told', () => {
       expect(refused.headers['access-control-allow-origin']).toBe('http://localhost:5173');
     });
 
+    it('answers OPTIONS also where it is no preflight of a browser', async () => {
+      const plain: Record<string, string>[] = [{}, { Origin: GAME }, { 'Access-Control-Request-Method': 'POST' }];
+      for (const headers of plain) {
+        const answer = await open.send('OPTIONS', '/v1/boards/open/scores', undefined, headers);
+        expect(answer.status, answer.text).toBe(204);
+        expect(answer.headers['access-control-allow-methods']).toContain('POST');
+      }
+    });
+
     it('lets no others in', async () => {
       for (const origin of [
         'https://evil.example',

@@ -22,5 +22,7 @@ export function allowOrigins(app: NestFastifyApplication, { CORS_ORIGINS }: Envi
       'Content-Disposition',
     ],
     maxAge: PREFLIGHT_SECONDS,
+    // Who asks with OPTIONS and is no browser is told the same; the strict answer to it is no problem document.
+    strictPreflight: false,
   });
 }

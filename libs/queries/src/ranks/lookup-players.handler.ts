@@ -1,6 +1,7 @@
 import { compareSortKeys, decodeSortKey, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { inOrder } from '../lists/entries-in-order.js';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { LookupPlayersQuery, type PlayersLookup } from '../queries.js';
@@ -21,20 +22,16 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const beganAtMs = monotonicMs();
     const profiles = this.reader.details.ahead(resolved);
     const reading = await resolved.ranks.lookup(resolved.list, playerIds, style);
-    const found = reading.entries.filter((entry) => entry !== null);
+    // By their own places: ranks may have been counted a moment apart, and tied players share one.
+    const found = inOrder(
+      resolved.list.ordering,
+      reading.entries.filter((entry) => entry !== null),
+    );
     const read = { listVersion: reading.listVersion, beganAtMs };
     const named = await this.reader.details.complete(resolved, found, { including: unlistedShown, read, profiles });
     const completed = await this.reader.details.withChange(resolved, style, named);
     const rows = new Map(completed.map((row) => [row.playerId, row]));
-    if (!ranked) {
-      const inOrder = playerIds.map((id) => rows.get(id) ?? null);
-      return { ...this.reader.envelope(resolved, style, reading), entries: inOrder };
-    }
-    // Tied players share a rank in other styles; their order among themselves is the ordinal one.
-    const ordinal = style === 'ordinal' ? reading : await resolved.ranks.lookup(resolved.list, playerIds, 'ordinal');
-    const place = new Map(ordinal.entries.flatMap((entry) => (entry ? [[entry.playerId, entry.rank] as const] : [])));
-    const placeOf = (row: RankedEntry): number => place.get(row.playerId) ?? Infinity;
-    const entries = [...rows.values()].sort((a, b) => placeOf(a) - placeOf(b));
+    const entries = ranked ? [...rows.values()] : playerIds.map((id) => rows.get(id) ?? null);
     return { ...this.reader.envelope(resolved, style, reading), entries };
   }
 

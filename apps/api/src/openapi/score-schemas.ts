@@ -3,7 +3,7 @@ import { count, list, object, oneOf, ref, score, string, time } from './schema-p
 
 const movement = object({
   before: { ...orNull(count(undefined, 1)), description: 'The rank that the previous entry would have now.' },
-  after: count(undefined, 1),
+  after: count('1-based, ordinal whatever the style of the board, in the list of everybody.', 1),
   delta: { type: ['integer', 'null'], description: 'before − after: positive when the player moved up.' },
   accuracy: oneOf('exact', 'estimated'),
   errorBound: count('How far off `before` and `after` can be, as of asOf.'),

@@ -794,6 +794,7 @@ export interface components {
         RankMovement: {
             /** @description The rank that the previous entry would have now. */
             before: number | null;
+            /** @description 1-based, ordinal whatever the style of the board, in the list of everybody. */
             after: number;
             /** @description before − after: positive when the player moved up. */
             delta: number | null;

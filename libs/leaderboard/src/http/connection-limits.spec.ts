@@ -24,7 +24,7 @@ class OneRoute {}
 const LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 1000;
 
-describe('the time to send a request', () => {
+describe('before a request is one', () => {
   let app: NestFastifyApplication;
   let metrics: MetricsServer;
   let servers: Record<string, Server>;
@@ -76,4 +76,18 @@ describe('the time to send a request', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     if (name === 'app') expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
   });
+
+  it.each(['GET /take', 'GET /nothing', 'POST /take'])(
+    'answers a request without a Host with a problem: %s',
+    async (line) => {
+      const socket = connect((servers['app']!.address() as { port: number }).port, '127.0.0.1');
+      let answer = '';
+      socket.on('data', (chunk) => (answer += chunk.toString()));
+      socket.write(`${line} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+      await once(socket, 'close');
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toMatch(/content-type: application\/problem\+json/);
+      expect(answer).toContain('"detail":"/: a request of HTTP/1.1 needs a Host header"');
+    },
+  );
 });

@@ -30,7 +30,8 @@ export const SERVER_LIMITS = {
 
 /** What holds before a request is one: for Fastify's options. */
 export const CONNECTION_LIMITS = {
-  http: SERVER_LIMITS,
+  // Node's own refusal of a request without a Host has no body: it is refused with the others before they are read.
+  http: { ...SERVER_LIMITS, requireHostHeader: false },
   // Fastify sets its own over that of the server.
   requestTimeout: REQUEST_WITHIN_MS,
   clientErrorHandler: answerBrokenRequest,

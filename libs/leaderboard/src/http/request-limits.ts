@@ -8,6 +8,9 @@ export const QUERY_PARAMETERS_MAX = 64;
 
 /** What is wrong with a request before its body is read, or null. */
 export function refusalOfRequest({ raw, headers }: FastifyRequest): LadderError | null {
+  if (headers.host === undefined && raw.httpVersion === '1.1') {
+    return validationFailed([{ pointer: '', message: 'a request of HTTP/1.1 needs a Host header' }]);
+  }
   const url = raw.url ?? '';
   if (url.length > URL_LENGTH_MAX) {
     return new LadderError('URI_TOO_LONG', `An address may have at most ${URL_LENGTH_MAX} bytes.`);

@@ -116,8 +116,7 @@ export class Connection {
 
   /** Ends all, at once. */
   close(): void {
-    for (const subscription of this.subscriptions.values()) subscription.close();
-    this.subscriptions.clear();
+    for (const subscription of this.subscriptions.values()) subscription.end(null);
     this.rest();
   }
 

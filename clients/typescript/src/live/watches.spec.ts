@@ -143,4 +143,18 @@ describe('the async iterator', () => {
     expect((await second).value).toMatchObject({ seq: 5 });
     expect(await ended.next()).toMatchObject({ done: true });
   });
+
+  it('returns when the client is closed', async () => {
+    const ladder = w.ladderOf();
+    const lists = ladder.board('blitz').top();
+    const first = lists.next();
+    await settled();
+    w.sockets.last.accept();
+    w.sockets.last.say(snapshot('1', 5));
+    expect((await first).value).toMatchObject({ seq: 5 });
+    const second = lists.next();
+    ladder.close();
+    expect(await second).toMatchObject({ done: true });
+    expect(ladder.live.name).toBe('idle');
+  });
 });

@@ -104,6 +104,20 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     expect(resumed).toContainEqual(expect.objectContaining({ board, channel: 'top', seq: expect.any(Number) }));
   });
 
+  it('says nothing of the list before while another one cannot be had', async () => {
+    const board = await boardOfTwelve();
+    await open(board);
+    await untilShown(numbered(1, 12));
+    expect(await page.textContent('#total')).toBe('12 entries');
+    session.wire.cut();
+    await until('#connection', 'Reconnecting');
+    await page.getByRole('radio', { name: 'Today' }).check();
+    await until('#total', /^$/);
+    session.wire.mend();
+    await untilShown(numbered(1, 12));
+    expect(await page.textContent('#total')).toBe('12 entries');
+  });
+
   it('switches to another window, and says when it is reset', async () => {
     const board = await boardOfTwelve();
     const longAgo = new Date(Date.now() - 3 * 86_400_000).toISOString();
@@ -230,6 +244,17 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await until('#notice', /No entries yet/);
     await service.submit('not-yet', { ada: 1 });
     await untilShown(['ada']);
+  });
+
+  it('has nothing left to read of a board that is not public any more', async () => {
+    const board = await boardOfTwelve();
+    await open(board);
+    await until('#summary', /^Leading of 12: 1, p1/);
+    await service.makeBoard(board, { visibility: 'private' });
+    await until('#notice', /not public/);
+    expect(await page.textContent('#summary')).toBe('');
+    expect(await page.textContent('#total')).toBe('');
+    expect(await shown()).toEqual([]);
   });
 
   it('resets a board with the admin key, and with no other', async () => {

@@ -197,6 +197,8 @@ async function show() {
   const more = view === 'friends' ? { playerId: friendsOf() } : { limit };
   const scoreLabel = decay ? (rawPatch() === null ? 'Taxed' : 'Raw') : 'Score';
   const hasSpark = Boolean(definition.history) && view === 'players';
+  // The next list may be long in coming.
+  if (freshness.present.name !== 'live') forgetFacts();
   list.watch({ live, list: followed, more, view, scores, scoreLabel, hasSpark });
   byId('pictures').hidden = view !== 'players' || !(book.ended.length > 1 || definition.history);
   if (view === 'players')
@@ -319,6 +321,7 @@ function refused(problem) {
   list.leave();
   tellFriendsHint(null);
   forgetFacts();
+  summary.forget();
   freshness.forget();
   const isWindow = problem.code === 'WINDOW_NOT_FOUND';
   showSide();
@@ -377,6 +380,7 @@ function leave() {
   board.close();
   freshness.connection('stopped');
   forgetFacts();
+  summary.forget();
   freshness.forget();
   countdown.tell(null);
   standing.show(null);

@@ -18,6 +18,13 @@ export class Summary {
     if (this.#timer === null) this.#speak();
   }
 
+  /** The list is gone: what led it is not to be heard any more. */
+  forget() {
+    this.#next = null;
+    this.#last = '';
+    this.#element.textContent = '';
+  }
+
   #speak() {
     this.#timer = null;
     if (this.#next === null) return;

@@ -53,7 +53,7 @@ const service = new Service({
   onFrame: (ladder, text) => ladder === board.live && freshness.heard(text),
 });
 const freshness = new Freshness({ clock: service, onChange: showFreshness });
-const board = new LiveBoard({ service, onState: showState, onWindows: windowsChanged });
+const board = new LiveBoard({ service, onState: showState, onWindows: windowsChanged, onRedefined: () => void open() });
 
 /** What the address asks for. */
 let choice = readAddress(location.search);

@@ -8,13 +8,18 @@ export class LiveBoard {
   #service;
   #onState;
   #onWindows;
+  #onRedefined;
   #turn = 0;
 
-  /** `onState(state)` hears the live connection in use, `onWindows()` that a window began, froze, ended, or has its final standings. */
-  constructor({ service, onState, onWindows }) {
+  /**
+   * `onState(state)` hears the live connection in use, `onWindows()` that a window began, froze, ended, or has its final standings,
+   * `onRedefined()` that the board is defined otherwise than it was when it was opened.
+   */
+  constructor({ service, onState, onWindows, onRedefined }) {
     this.#service = service;
     this.#onState = onState;
     this.#onWindows = onWindows;
+    this.#onRedefined = onRedefined;
   }
 
   /** Reads a board, and leaves the one before; false when another was asked for meanwhile. @throws LadderProblem */
@@ -22,7 +27,10 @@ export class LiveBoard {
     this.close();
     const turn = ++this.#turn;
     const service = this.#service;
-    const read = (page) => service.windows(board, page);
+    const read = (page) => {
+      if (this.book !== null) void this.#lookAgain(board, turn);
+      return service.windows(board, page);
+    };
     const book = new WindowBook({ read, clock: service, onChange: this.#onWindows });
     try {
       const [definition] = await Promise.all([service.board(board), book.open()]);
@@ -36,6 +44,14 @@ export class LiveBoard {
     } finally {
       if (this.book !== book) book.close();
     }
+  }
+
+  /** Its windows are looked at anew: so is the board itself. */
+  async #lookAgain(board, turn) {
+    // What cannot be read now is read with the next look.
+    const definition = await this.#service.board(board).catch(() => null);
+    if (definition === null || turn !== this.#turn) return;
+    if (JSON.stringify(definition) !== JSON.stringify(this.definition)) this.#onRedefined();
   }
 
   /** The client to watch lists by: with the reader's key where it is needed. It connects with the first list. */

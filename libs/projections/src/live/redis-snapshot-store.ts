@@ -24,7 +24,7 @@ export class RedisSnapshotStore extends SnapshotStore {
   /** @param onError told of failures of the subscription's own connection, which repairs itself */
   constructor(
     private readonly redis: RedisConnection,
-    @Optional() private readonly onError: (error: Error) => void = warn,
+    @Optional() onError: (error: Error) => void = warn,
   ) {
     super();
     this.hints = new RedisSubscription(redis, { channel: TICKS_CHANNEL, read: readHint, onError });
@@ -69,15 +69,12 @@ export class RedisSnapshotStore extends SnapshotStore {
           delta === null ? '' : JSON.stringify(delta),
           DELTAS_KEPT_MAX,
           KEPT_MS,
+          this.hints.channel,
+          `${nameOfRef(list)}.${snapshot.seq}`,
         ],
       ),
     ]);
-    if (written !== 1) return false;
-    // A hint only: without it, listeners find the snapshot when they next look by themselves.
-    await this.redis
-      .command('PUBLISH', this.hints.channel, `${nameOfRef(list)}.${snapshot.seq}`)
-      .catch((error: Error) => this.onError(error));
-    return true;
+    return written === 1;
   }
 
   async takeNumber(list: ListRef, least: number): Promise<number> {

@@ -1,5 +1,5 @@
 #!lua
--- Publishes the next snapshot of a list, when the last one is still the one it was made from.
+-- Publishes the next snapshot of a list, when the last one is still the one it was made from, and says so on a channel.
 -- KEYS[1] snapshot (hash of seq, json and the last number taken)
 -- KEYS[2] stream of deltas
 -- ARGV[1] seq that must be stored; empty: none
@@ -8,6 +8,8 @@
 -- ARGV[4] the delta, JSON; empty: a new history begins
 -- ARGV[5] how many deltas are kept
 -- ARGV[6] how long both are kept, ms
+-- ARGV[7] the channel
+-- ARGV[8] what is said there
 -- returns 1 when it was written, else 0
 
 local stored = redis.call('HGET', KEYS[1], 'seq')
@@ -21,4 +23,6 @@ else
   redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[5], ARGV[2] .. '-0', 'json', ARGV[4])
   redis.call('PEXPIRE', KEYS[2], ARGV[6])
 end
+-- A hint only: where it is refused, listeners find the snapshot when they next look by themselves.
+redis.pcall('PUBLISH', ARGV[7], ARGV[8])
 return 1

@@ -29,7 +29,7 @@ describe.each(['KAFKA_IN_SCORES_KEY', 'KAFKA_IN_GAMES_KEY'] as const)('%s', (nam
   const KEY = { ...LEAST, [name]: '0123456789abcdef' };
 
   it('needs brokers, also when the log is in PostgreSQL', () => {
-    expect(() => loadEnvironment(KEY)).toThrow(new RegExp(`KAFKA_BROKERS must be host:port.*${name}`));
+    expect(() => loadEnvironment(KEY)).toThrow(new RegExp(`KAFKA_BROKERS is not set: it must be host:port.*${name}`));
     expect(loadEnvironment({ ...KEY, KAFKA_BROKERS: '127.0.0.1:9092' })[name]).toBe('0123456789abcdef');
   });
 
@@ -101,7 +101,10 @@ describe('DATABASE_URL and REDIS_URL', () => {
 
   it('are told once when they are missing', () => {
     expect(() => loadEnvironment({})).toThrow(
-      /wrong: DATABASE_URL must begin with postgres:\/\/; REDIS_URL must begin with [^;]*$/,
+      /wrong: DATABASE_URL is not set: it must begin with postgres:\/\/; REDIS_URL is not set: it must begin with [^;]*$/,
+    );
+    expect(() => loadEnvironment({ ...LEAST, DATABASE_URL: 'mysql://127.0.0.1' })).toThrow(
+      /wrong: DATABASE_URL must begin with postgres:\/\//,
     );
   });
 });

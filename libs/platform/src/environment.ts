@@ -357,13 +357,18 @@ export function loadEnvironment(source: Record<string, string | undefined> = pro
     given[name] = typeof defaults[name] === 'number' ? asNumber(text) : text;
   }
   const settings = plainToInstance(Environment, given);
-  const faults = validateSync(settings).flatMap((fault) => Object.values(fault.constraints ?? {}));
+  const faults = validateSync(settings).flatMap(({ property, value, constraints = {} }) =>
+    Object.values(constraints).map((text) => (value === undefined ? ofMissing(property, text) : text)),
+  );
   if (faults.length > 0)
     throw new EnvironmentError(
       `These settings are wrong: ${faults.join('; ')}. docs/reference/settings.md has them all.`,
     );
   return settings;
 }
+
+const ofMissing = (name: string, fault: string): string =>
+  fault.startsWith(`${name} `) ? `${name} is not set: it ${fault.slice(name.length + 1)}` : fault;
 
 /** The text of `.env.example`. */
 export function describeEnvironment(): string {

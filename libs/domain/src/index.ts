@@ -29,7 +29,6 @@ export * from './ratings/rating-algorithm.js';
 export * from './ratings/rating-algorithms.js';
 export { checkedParameters, type ParameterRule, type ParameterRules } from './ratings/parameters.js';
 export * from './ratings/pool.js';
-export { refuseWithoutNumbers } from './ratings/first-game.js';
 export * from './ratings/board-feed.js';
 export * from './ratings/game.js';
 export * from './ratings/player-rating.js';

@@ -1,7 +1,6 @@
 import {
   FED_COLUMNS,
   ratingPoolOf,
-  refuseWithoutNumbers,
   validationFailed,
   withoutNulls,
   type Fault,
@@ -45,7 +44,6 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   const boards = boardsOf(dto);
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
   const pool = ratingPoolOf(plain, algorithms);
-  refuseWithoutNumbers(pool);
   const { parameters, update, periods, sides, results, provisional, rankable } = pool;
   refuseBoards(dto, boards.length, pool);
   return {

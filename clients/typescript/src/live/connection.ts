@@ -62,6 +62,7 @@ interface Frame {
 export class Connection {
   state: LiveState = { name: 'idle', retryAt: null };
   private readonly subscriptions = new Map<string, Subscription>();
+  private readonly tiebreaks = new Map<string, Tiebreak | Promise<Tiebreak>>();
   private socket: LiveSocket | null = null;
   /** The one that the socket was opened by, or has been sent since. */
   private token: string | null = null;
@@ -89,7 +90,7 @@ export class Connection {
       send: (message) => this.send(message),
       random: this.options.random,
       later: (work, ms) => this.later(id, work, ms),
-      tiebreakOf: this.options.tiebreakOf,
+      tiebreak: (...about) => this.tiebreak(...about),
       ended: () => this.drop(id),
     });
     // Until now nobody used the socket, and it was to be closed.
@@ -343,6 +344,24 @@ export class Connection {
     this.clear();
     this.timer = clock.setTimeout(() => this.connect(), delayMs);
     this.tell('reconnecting', clock.now() + delayMs);
+  }
+
+  private tiebreak(board: string, known: () => void, failed: (problem: LadderProblem) => void): Tiebreak | null {
+    const { tiebreaks } = this;
+    const found = tiebreaks.get(board) ?? this.options.tiebreakOf(board);
+    if (typeof found === 'string') return found;
+    tiebreaks.set(board, found);
+    found.then(
+      (tiebreak) => {
+        tiebreaks.set(board, tiebreak);
+        known();
+      },
+      (problem: LadderProblem) => {
+        tiebreaks.delete(board);
+        failed(problem);
+      },
+    );
+    return null;
   }
 }
 

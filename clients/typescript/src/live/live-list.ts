@@ -47,7 +47,7 @@ export const keyOf = ({ playerId, entryId }: { playerId: string; entryId?: strin
 export function listOfSnapshot(
   frame: Snapshot,
   window: string | null,
-  tiebreak: Tiebreak | null,
+  tiebreak: Tiebreak,
   before: LiveList | null,
 ): LiveList {
   const known = byKey(before?.entries ?? []);
@@ -62,11 +62,7 @@ export function listOfSnapshot(
  * The list after a delta; `old` where the delta is not newer, `gap` where something between is missing, `unseen` where a
  * row was shifted that the list does not have.
  */
-export function listAfterDelta(
-  list: LiveList,
-  frame: Delta,
-  tiebreak: Tiebreak | null,
-): LiveList | 'old' | 'gap' | 'unseen' {
+export function listAfterDelta(list: LiveList, frame: Delta, tiebreak: Tiebreak): LiveList | 'old' | 'gap' | 'unseen' {
   if (frame.seq <= list.seq) return 'old';
   if (frame.previousSeq > list.seq) return 'gap';
   const rows = byKey(list.entries);
@@ -113,14 +109,10 @@ function headOf({ seq, asOf, total, accuracy, errorBound }: Snapshot | Delta): O
 }
 
 /** By rank; equal ranks by time as the tie-break says, then by the UTF-8 bytes of what names the row. */
-export function byPlace(tiebreak: Tiebreak | null): (a: Entry, b: Entry) => number {
+export function byPlace(tiebreak: Tiebreak): (a: Entry, b: Entry) => number {
   const sign = tiebreak === 'none' ? 0 : tiebreak === 'latest' ? -1 : 1;
   return (a, b) => a.rank - b.rank || sign * (timeOf(a) - timeOf(b)) || compareUtf8(keyOf(a), keyOf(b));
 }
-
-/** Whether the rows of a snapshot stand as a tie-break has them; null: it is not known. */
-export const isInOrder = ({ entries }: Snapshot, tiebreak: Tiebreak | null): boolean =>
-  tiebreak !== null && entries.every((row, at) => at === 0 || byPlace(tiebreak)(entries[at - 1]!, row) <= 0);
 
 const timeOf = ({ achievedAt }: Entry): number => Date.parse(achievedAt ?? '') || 0;
 

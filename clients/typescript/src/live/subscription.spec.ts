@@ -147,7 +147,7 @@ describe('a list', () => {
     const at = (playerId: string, second: number) =>
       row(playerId, 1, 5, { achievedAt: `2026-11-20T12:00:0${second}.000Z` });
     sockets.last.say(snapshot('1', 1, [at('ada', 3), at('bob', 1)], { rankStyle: 'competition' }));
-    sockets.last.say(delta('1', 1, 2, [at('cy', 2)], { total: 3 }));
+    sockets.last.say(delta('1', 1, 2, [at('cy', 2)]));
     await settled();
     expect(watch.list).toBeNull();
     answer({ tiebreak: 'latest' });
@@ -156,41 +156,9 @@ describe('a list', () => {
       ['ada', 'bob'],
       ['ada', 'cy', 'bob'],
     ]);
-    sockets.last.say(delta('1', 2, 3, [at('dee', 4)], { total: 4 }));
+    sockets.last.say(delta('1', 2, 3, [at('dee', 4)]));
     expect(watch.list!.entries[0]!.playerId).toBe('dee');
     expect(http.requests.map(({ path }) => path)).toEqual(['/v1/boards/blitz']);
-  });
-
-  it('of equal ranks is in the order of a tie-break that its board got after it was emptied', async () => {
-    const watch = await watching('earliest');
-    const at = (playerId: string, second: number) =>
-      row(playerId, 1, 5, { achievedAt: `2026-11-20T12:00:0${second}.000Z` });
-    const players = () => watch.list?.entries.map(({ playerId }) => playerId);
-    const style = { rankStyle: 'competition' };
-    sockets.last.say(snapshot('1', 1, [at('ada', 1), at('bob', 3)], style));
-    await settled();
-    expect(players()).toEqual(['ada', 'bob']);
-
-    http.answer = () => ({ body: { tiebreak: 'latest' } });
-    sockets.last.say(snapshot('1', 2, [], style));
-    expect(players()).toEqual([]);
-    sockets.last.say(delta('1', 2, 3, [at('ada', 1), at('bob', 3)], { total: 2 }));
-    await settled();
-    expect(players()).toEqual(['bob', 'ada']);
-    sockets.last.say(delta('1', 3, 4, [at('cy', 2)], { total: 3 }));
-    expect(players()).toEqual(['bob', 'cy', 'ada']);
-    expect(http.requests).toHaveLength(2);
-
-    // Whole lists come in the order of the board: nothing is asked while it is the known one.
-    sockets.last.say(snapshot('1', 5, [at('bob', 3), at('ada', 1)], style));
-    expect(players()).toEqual(['bob', 'ada']);
-    expect(http.requests).toHaveLength(2);
-    http.answer = () => ({ body: { tiebreak: 'none' } });
-    sockets.last.say(snapshot('1', 6, [at('ada', 1), at('bob', 3)], style));
-    await settled();
-    sockets.last.say(delta('1', 6, 7, [at('cy', 2)], { total: 3 }));
-    expect(players()).toEqual(['ada', 'bob', 'cy']);
-    expect(http.requests).toHaveLength(3);
   });
 
   it('of equal ranks is asked for again when its tie-break could not be had', async () => {

@@ -1,7 +1,6 @@
 import type { LadderProblem } from '../rest/problem.js';
 import {
   changeBetween,
-  isInOrder,
   listAfterDelta,
   listOfSnapshot,
   type Change,
@@ -40,8 +39,8 @@ export interface Carrier {
   /** Calls later, unless the subscription is closed meanwhile or another socket is opened: it asks by itself. */
   later(work: () => void, ms: number): void;
   random(): number;
-  /** How equal ranks of the board are ordered now. @throws LadderProblem */
-  tiebreakOf(board: string): Promise<Tiebreak>;
+  /** The tie-break of the board, as far as it is known; else it is asked for, and `known` is called. */
+  tiebreak(board: string, known: () => void, failed: (problem: LadderProblem) => void): Tiebreak | null;
   /** The subscription has ended: nothing more of it is carried. */
   ended(): void;
 }
@@ -54,7 +53,7 @@ export class Subscription {
   private isAsking = false;
   private isClosed = false;
   private isOrdinal = true;
-  private tiebreak: Tiebreak | null = null;
+  private tiebreak: Tiebreak = 'earliest';
   /** Deltas that do not lead on from the list: they wait for what was asked. */
   private waiting: Delta[] = [];
   /** Frames that wait until the order of equal ranks is known, and the window that closed behind them. */
@@ -115,17 +114,7 @@ export class Subscription {
 
   take(frame: Snapshot | Delta): void {
     if (this.isClosed) return;
-    const isWhole = frame.type === 'snapshot';
-    if (isWhole) this.isOrdinal = (frame.rankStyle ?? 'ordinal') === 'ordinal';
-    // Only while it is empty can a board be given another tie-break. Snapshots come in the order of the one it has.
-    const isEmpty = frame.total === 0;
-    if (isEmpty) this.tiebreak = null;
-    const isKnown = isEmpty || (isWhole ? isInOrder(frame, this.tiebreak) : this.tiebreak !== null);
-    if (this.isOrdinal || (isKnown && this.held.length === 0)) this.takeInOrder(frame);
-    else this.hold(frame);
-  }
-
-  private takeInOrder(frame: Snapshot | Delta): void {
+    if (!this.knowsOrder(frame)) return this.hold(frame);
     if (frame.type === 'snapshot') this.takeSnapshot(frame);
     else this.takeDelta(frame);
   }
@@ -150,29 +139,29 @@ export class Subscription {
     this.carrier.later(next, this.carrier.random() * withinMs);
   }
 
-  /** Asks how equal ranks are ordered, and then takes what waits for it. */
-  private askOrder(): void {
-    this.carrier.tiebreakOf(this.request.board).then(
-      (tiebreak) => {
-        const { held } = this;
-        this.held = [];
-        this.tiebreak = tiebreak;
-        for (const one of held) {
-          if (this.isClosed) return;
-          if (typeof one === 'string') this.windowClosed(one);
-          else this.takeInOrder(one);
-        }
-      },
-      (problem: LadderProblem) => {
-        if (!problem.isRetriable) return this.end(problem);
-        this.delayed(problem);
-        this.carrier.later(() => this.ask(), ORDER_AGAIN_AFTER_MS);
-      },
-    );
+  /** Whether the order of equal ranks is known, where there are any. */
+  private knowsOrder(frame: Snapshot | Delta): boolean {
+    if (frame.type === 'snapshot') this.isOrdinal = (frame.rankStyle ?? 'ordinal') === 'ordinal';
+    if (this.isOrdinal) return true;
+    const known = (): void => {
+      const { held } = this;
+      this.held = [];
+      for (const one of held) {
+        if (typeof one === 'string') this.windowClosed(one);
+        else this.take(one);
+      }
+    };
+    const failed = (problem: LadderProblem): void => {
+      if (!problem.isRetriable) return this.end(problem);
+      this.delayed(problem);
+      this.carrier.later(() => this.ask(), ORDER_AGAIN_AFTER_MS);
+    };
+    const tiebreak = this.carrier.tiebreak(this.request.board, known, failed);
+    if (tiebreak !== null) this.tiebreak = tiebreak;
+    return tiebreak !== null;
   }
 
   private hold(frame: Snapshot | Delta): void {
-    if (this.held.length === 0) this.askOrder();
     // A snapshot says all that the frames before it said, but not that its window has closed.
     if (frame.type === 'snapshot') this.held = [frame, ...this.held.filter((one) => typeof one === 'string')];
     else this.held.push(frame);

@@ -189,6 +189,8 @@ async function show() {
   tellFriendsHint(null);
   if (view === 'friends' && friendsOf() === null) {
     list.leave();
+    forgetFacts();
+    summary.forget();
     showSide();
     notice.show({ title: 'Whose friends?', text: 'Follow the player whose friends you want to see.', who: true });
     return;
@@ -199,6 +201,7 @@ async function show() {
   const hasSpark = Boolean(definition.history) && view === 'players';
   // The next list may be long in coming.
   if (freshness.present.name !== 'live') forgetFacts();
+  summary.forget();
   list.watch({ live, list: followed, more, view, scores, scoreLabel, hasSpark });
   byId('pictures').hidden = view !== 'players' || !(book.ended.length > 1 || definition.history);
   if (view === 'players')

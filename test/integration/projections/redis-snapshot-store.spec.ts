@@ -11,6 +11,7 @@ import { advanceSnapshot } from '@laddercast/queries';
 import { emptyTestRedis } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+let url: string;
 let connections: RedisConnection[];
 let owner: RedisSnapshotStore;
 let other: RedisSnapshotStore;
@@ -18,7 +19,7 @@ let list: ListRef;
 let boardUid = 1;
 
 beforeAll(async () => {
-  const url = await emptyTestRedis();
+  url = await emptyTestRedis();
   connections = [new RedisConnection({ url }), new RedisConnection({ url })];
   await Promise.all(connections.map((redis) => redis.connect()));
   [owner, other] = connections.map((redis) => new RedisSnapshotStore(redis)) as [
@@ -147,6 +148,28 @@ describe('hints', () => {
     await owner.publish(list, seq, snapshotAt(seq + 1), deltaTo(seq + 1, seq));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(heard).toHaveLength(count);
+  });
+});
+
+describe('a hint that Redis refuses to carry', () => {
+  it('is told as an error, and what it would tell of is there', async () => {
+    const rights = ['on', '>secret', '~*', 'resetchannels', '+@all'];
+    await connections[0]!.command('ACL', 'SETUSER', 'untold', ...rights);
+    const ofUser = new URL(url);
+    ofUser.username = 'untold';
+    ofUser.password = 'secret';
+    const redis = new RedisConnection({ url: ofUser.href });
+    try {
+      await redis.connect();
+      const errors: string[] = [];
+      const store = new RedisSnapshotStore(redis, ({ message }) => errors.push(message));
+      expect(await store.publish(list, null, snapshotAt(1), null)).toBe(true);
+      expect(errors).toEqual([expect.stringContaining('channel')]);
+      expect(await other.read(list)).toEqual(snapshotAt(1));
+    } finally {
+      await redis.close();
+      await connections[0]!.command('ACL', 'DELUSER', 'untold');
+    }
   });
 });
 

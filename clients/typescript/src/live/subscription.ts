@@ -28,7 +28,7 @@ export interface Watcher {
   onList(list: LiveList, change: Change): void;
   /** It was refused for now, and is asked for again. */
   onDelay?(problem: LadderProblem): void;
-  /** It is over: `problem` says why; null: its window has ended. */
+  /** It is over: `problem` says why; null: its window has ended, or the client was closed. */
   onEnd(problem: LadderProblem | null): void;
 }
 
@@ -99,7 +99,7 @@ export class Subscription {
     this.carrier.send({ type: 'unsubscribe', id: this.id });
   }
 
-  /** It was refused for good. */
+  /** It was refused for good, or nobody wants it any more (null). */
   end(problem: LadderProblem | null): void {
     if (this.isClosed) return;
     this.isClosed = true;

@@ -67,7 +67,7 @@ export interface LiveBoard {
   /**
    * The first places as an async iterator; leaving the loop ends the subscription. It yields the newest list: a slow
    * reader skips those between. It throws `LadderProblem` when the list may not be watched (any more), and returns when
-   * its window has ended.
+   * its window has ended, or the client was closed.
    */
   top(options?: TopOptions): AsyncIterableIterator<LiveList>;
 }

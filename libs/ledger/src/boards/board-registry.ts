@@ -20,7 +20,7 @@ import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { beginFill, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
-import { keepLink, linkAfterHand } from './hand-changes.js';
+import { linkAfterHand } from './hand-changes.js';
 import type { TemplateLink } from './template-layers.js';
 import { moveSeasons, movesOfSeasons, sinceOfAddedWindows } from './window-changes.js';
 
@@ -77,10 +77,8 @@ export class BoardRegistry {
         return { board: await createBoard(transaction, this.lanes, id, { definition }), created: true };
       }
       const template = await linkAfterHand(transaction, current, definition);
-      if (isDeepStrictEqual(current.definition, definition)) {
-        await keepLink(transaction, current, template);
-        return { board: boardOf(id, current), created: false };
-      }
+      const isAsItIs = isDeepStrictEqual([current.definition, current.template], [definition, template]);
+      if (isAsItIs) return { board: boardOf(id, current), created: false };
       await recordAudit(transaction, { ...act, action: 'board.replace' });
       return { board: await this.replace(transaction, current, id, definition, template), created: false };
     });

@@ -31,6 +31,7 @@ interface FeedingPool {
 /**
  * Makes the boards that a pool names the ones that it feeds, and no others, in a transaction that holds all lanes. One
  * that is named for the first time gets a uid of its own, so that nothing that is late can reach it, and is filled.
+ * @returns whether one of the named boards was not fed like this before
  * @throws BOARD_IN_USE, NOT_SUPPORTED, VALIDATION_FAILED
  */
 export async function feedBoards(
@@ -38,7 +39,8 @@ export async function feedBoards(
   lanes: Lanes,
   pool: FeedingPool,
   named: readonly NamedBoard[],
-): Promise<void> {
+): Promise<boolean> {
+  let begun = false;
   await leaveBoards(
     transaction,
     lanes,
@@ -57,7 +59,9 @@ export async function feedBoards(
     const { definition, template } = current;
     const { uid } = await createBoard(transaction, lanes, one.board, { definition, feed, template });
     await beginFill(transaction, pool.uid, uid);
+    begun = true;
   }
+  return begun;
 }
 
 const FED_BOARDS = prepared(`

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { BoardDefinition, GivenOptions } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -22,14 +21,4 @@ export async function linkAfterHand(
   if (!row) return null;
   const said = definitionOfLayers(row.definition, template.overrides);
   return { ...template, byHand: changedByHand(template.byHand, [before, definition], said) };
-}
-
-/** Remembers what is still changed by hand on a board whose definition stays as it is. */
-export async function keepLink(
-  transaction: SqlRunner,
-  { board_uid: uid, template }: BoardRow,
-  link: TemplateLink | null,
-): Promise<void> {
-  if (link === null || isDeepStrictEqual(template, link)) return;
-  await transaction.query('UPDATE boards SET template = $2 WHERE board_uid = $1', [uid, JSON.stringify(link)]);
 }

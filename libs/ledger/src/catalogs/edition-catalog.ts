@@ -97,7 +97,10 @@ export class EditionCatalog {
 
   /** Another edition was written: what is remembered of the window is old; null: of any may be. */
   forget(windowUid: number | null): void {
-    if (windowUid === null) return this.known.clear();
+    if (windowUid === null) {
+      this.known.clear();
+      return this.asked.clear();
+    }
     for (const kind of ['final', 'frozen'] as const) {
       this.known.delete(keyOf(windowUid, kind));
       this.asked.delete(keyOf(windowUid, kind));

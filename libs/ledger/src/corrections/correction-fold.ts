@@ -6,7 +6,7 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { recordAudit } from '../operators/audit-log.js';
 import {
-  isStanding,
+  hasResultAlready,
   NOTHING_CORRECTED,
   outcomeOf,
   POOL_CORRECTION,
@@ -42,7 +42,7 @@ export class CorrectionFold implements PoolEventFold {
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const { uid, ratedPosition } = pool;
     const rating = this.algorithms.poolOf(pool.definition);
-    if (await isStanding(transaction, uid, correction)) {
+    if (await hasResultAlready(transaction, uid, correction)) {
       return { outcome: NOTHING_CORRECTED, newcomers: 0, changed: [] };
     }
     try {

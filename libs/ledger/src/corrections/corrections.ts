@@ -48,14 +48,19 @@ export async function gameAt(sql: SqlRunner, poolUid: number, position: number):
 /** What is said of a correction that changes nothing. */
 export const NOTHING_CORRECTED: CorrectionOutcome = { games: 0, players: [] };
 
-/** Whether the correction gives a game the result that it has already. */
-export async function isStanding(
+/** In whatever order the players are named. */
+export async function hasResultAlready(
   sql: SqlRunner,
   poolUid: number,
   { positions, players }: PoolCorrection,
 ): Promise<boolean> {
-  return players !== null && isDeepStrictEqual((await gameAt(sql, poolUid, positions[0]!)).players, players);
+  if (players === null) return false;
+  const game = await gameAt(sql, poolUid, positions[0]!);
+  return isDeepStrictEqual(byPlayer(game.players), byPlayer(players));
 }
+
+const byPlayer = <Player extends { playerId: string }>(players: readonly Player[]): Player[] =>
+  [...players].sort((a, b) => (a.playerId < b.playerId ? -1 : 1));
 
 /** What is said of a correction. */
 export const outcomeOf = (

@@ -8,7 +8,7 @@ import { LaneQueue } from '../lanes/lane-queue.js';
 import { drawPositions } from '../lanes/lane-events.js';
 import {
   gameAt,
-  isStanding,
+  hasResultAlready,
   NOTHING_CORRECTED,
   outcomeOf,
   POOL_CORRECTION,
@@ -86,7 +86,7 @@ export class PoolCorrections {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
       const pool = await requirePool(transaction, poolId);
       const correction = await this.correctionOf(transaction, pool, asked);
-      if (await isStanding(transaction, pool.uid, correction)) return NOTHING_CORRECTED;
+      if (await hasResultAlready(transaction, pool.uid, correction)) return NOTHING_CORRECTED;
       const rated = {
         uid: pool.uid,
         ratedPosition: pool.ratedPosition,

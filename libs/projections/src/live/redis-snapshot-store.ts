@@ -21,10 +21,10 @@ const KEPT_MS = 86_400_000;
 export class RedisSnapshotStore extends SnapshotStore {
   private readonly hints: RedisSubscription<{ list: ListRef; seq: number }>;
 
-  /** @param onError told of failures of the subscription's own connection, which repairs itself */
+  /** @param onError told of failures of the subscription's own connection, which repairs itself, and of hints */
   constructor(
     private readonly redis: RedisConnection,
-    @Optional() onError: (error: Error) => void = warn,
+    @Optional() private readonly onError: (error: Error) => void = warn,
   ) {
     super();
     this.hints = new RedisSubscription(redis, { channel: TICKS_CHANNEL, read: readHint, onError });
@@ -74,7 +74,10 @@ export class RedisSnapshotStore extends SnapshotStore {
         ],
       ),
     ]);
-    return written === 1;
+    if (written === 0) return false;
+    // A hint only: without it, listeners find the snapshot when they next look by themselves.
+    if (written !== 1) this.onError(new Error(`Nobody is told of snapshots: ${String(written)}`));
+    return true;
   }
 
   async takeNumber(list: ListRef, least: number): Promise<number> {

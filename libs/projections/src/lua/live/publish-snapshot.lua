@@ -10,7 +10,7 @@
 -- ARGV[6] how long both are kept, ms
 -- ARGV[7] the channel
 -- ARGV[8] what is said there
--- returns 1 when it was written, else 0
+-- returns 1 when it was written, else 0; what Redis said where it was written and could not be told
 
 local stored = redis.call('HGET', KEYS[1], 'seq')
 if (stored or '') ~= ARGV[1] then return 0 end
@@ -23,6 +23,6 @@ else
   redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[5], ARGV[2] .. '-0', 'json', ARGV[4])
   redis.call('PEXPIRE', KEYS[2], ARGV[6])
 end
--- A hint only: where it is refused, listeners find the snapshot when they next look by themselves.
-redis.pcall('PUBLISH', ARGV[7], ARGV[8])
+local told = redis.pcall('PUBLISH', ARGV[7], ARGV[8])
+if type(told) == 'table' and told.err then return told.err end
 return 1

@@ -158,6 +158,8 @@ describe('runs', () => {
     expectProblem(await voidRun('nowhere', 'x'), 'BOARD_NOT_FOUND');
     expectProblem(await voidRun('late', 'x'), 'RUN_NOT_FOUND');
     expectProblem(await restore('late', 'x'), 'RUN_NOT_FOUND');
+    await submit('late', 'of-ada', 'ada', 5);
+    expectProblem(await voidRun('late', 'of-ada', moderator, '&player=bob'), 'RUN_NOT_FOUND');
     expectProblem(await moderator.delete(runPath('late', 'x')), 'VALIDATION_FAILED');
     expectProblem(await moderator.delete(`${runPath('late', 'x')}?reason=`), 'VALIDATION_FAILED');
     expectProblem(await moderator.put(`${runPath('late', 'x')}/verification`, { verified: 1 }), 'VALIDATION_FAILED');

@@ -46,6 +46,24 @@ describe('boards that a rating pool feeds', () => {
     expect(await node.linesOf(board)).toEqual(['alltime ada 1516', 'alltime bob 1484']);
   });
 
+  it('are fed also while the outbox is full: nothing of it is trimmed before', async () => {
+    const pool = await poolOf();
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await node.rater.rate(pool.uid);
+    const full = new FeedNode(testDatabase.url, 0);
+    await full.start();
+    try {
+      await full.ledger.start(false);
+      const plain = await node.makeBoard(`${board}-plain`);
+      const submit = async (): Promise<unknown> => full.ledger.write(submissionOf(plain, 'ada', 1));
+      await expect.poll(() => submit().catch(({ code }: { code: string }) => code)).toBe('OUTBOX_FULL');
+      await full.deliver(await node.ratingEvents(pool.uid));
+      expect(await node.linesOf(board)).toEqual(['alltime ada 1516', 'alltime bob 1484']);
+    } finally {
+      await full.stop();
+    }
+  });
+
   it('follow a rating down, too, and a game that was played before the one that counted last', async () => {
     const pool = await poolOf();
     await play(pool, 'g1', { ada: 1, bob: 2 });
@@ -198,6 +216,18 @@ describe('boards that a rating pool feeds', () => {
     await node.makePool(`p${made}`, {});
     await node.boards.refresh();
     await node.registry.delete(board, null, 'test');
+  });
+
+  it('keep their columns while they are fed: the pool says what goes into which', async () => {
+    const columns = ['played', 'won'].map((name) => ({ name, order: 'desc' as const }));
+    const boards = [{ board, value: 'rating', columns: { played: 'games', won: 'wins' } }];
+    await poolOf({ board: undefined, boards }, { columns });
+    const inUse = { code: 'BOARD_IN_USE' };
+    await expect(node.makeBoard(board, { columns: columns.toReversed() })).rejects.toMatchObject(inUse);
+    const renamed = columns.map(({ name, order }) => ({ name: `${name}2`, order }));
+    await expect(node.makeBoard(board, { columns: renamed })).rejects.toMatchObject(inUse);
+    await node.makeBoard(board, { columns: columns.map(({ name }) => ({ name, order: 'asc' })) });
+    expect(node.boards.byId(board)!.feed).toMatchObject({ columns: ['games', 'wins'] });
   });
 
   it('are left to a process that has the algorithm of their pool, and those of other pools go on', async () => {

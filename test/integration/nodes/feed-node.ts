@@ -17,8 +17,8 @@ export class FeedNode extends PoolNode {
     execute: ({ poolUid, players }: FeedBoardsCommand) => this.feeder.feed(poolUid, players),
   } as CommandBus);
 
-  constructor(url: string) {
-    super(url);
+  constructor(url: string, outboxEventsMax?: number) {
+    super(url, outboxEventsMax);
     this.folds.push(new EntriesEndedFold(), new RulesChangedFold());
   }
 

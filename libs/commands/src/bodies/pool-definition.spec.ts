@@ -140,6 +140,7 @@ describe('the definition of a pool', () => {
     ['/parameters/tau', { algorithm: 'glicko2', parameters: { tau: 2 } }],
     ['/parameters/deviationMax', { algorithm: 'glicko2', parameters: { deviationMax: 300 } }],
     ['/parameters/model', { algorithm: 'weng-lin', parameters: { model: 'elo' } }],
+    ['/sides/min', { algorithm: 'glicko2', sides: { min: 3 } }],
     ['/onVoid', { algorithm: 'elo', onVoid: 'forget' }],
     ['/history/keepDays', { algorithm: 'elo', history: { keepDays: 6 } }],
     ['/history/keepDays', { algorithm: 'elo', history: { keepDays: 30.5 } }],

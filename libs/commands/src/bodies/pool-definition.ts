@@ -44,6 +44,7 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   const boards = boardsOf(dto);
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
   const pool = ratingPoolOf(plain, algorithms);
+  refuseSides(pool);
   const { parameters, update, periods, sides, results, provisional, rankable } = pool;
   refuseBoards(dto, boards.length, pool);
   return {
@@ -59,6 +60,17 @@ function boardsOf({ board, boards = [] }: PoolDefinitionDto): NamedBoard[] {
   return board === undefined || named.some((one) => one.board === board)
     ? named
     : [...named, { board, value: 'rating', columns: {} }];
+}
+
+/**
+ * Refuses sides of which the algorithm takes none: no game would fit both.
+ * @throws VALIDATION_FAILED
+ */
+function refuseSides({ algorithm, parameters, sides: { min } }: RatingPool): void {
+  const { sides } = algorithm.limits(parameters);
+  if (sides === null || min <= sides) return;
+  const message = `must be at most ${sides}: ${algorithm.name} takes no more sides`;
+  throw validationFailed([{ pointer: '/sides/min', message }]);
 }
 
 /**

@@ -19,7 +19,7 @@ import { Lanes } from '../lanes/lanes.js';
 import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { beginFill, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
+import { beginFill, refuseOtherColumns, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
 import { linkAfterHand } from './hand-changes.js';
 import type { TemplateLink } from './template-layers.js';
 import { moveSeasons, movesOfSeasons, sinceOfAddedWindows } from './window-changes.js';
@@ -92,6 +92,7 @@ export class BoardRegistry {
   async assertTakes(runner: SqlRunner, current: BoardRow, id: string, definition: BoardDefinition): Promise<boolean> {
     if (current.feed) {
       refuseUnfeedable(id, definition, current.feed);
+      refuseOtherColumns(id, current.definition, definition, current.feed);
       await refuseUnkept(runner, id, definition, current.feed);
     }
     const isFull = await hasEntries(runner, current.board_uid);

@@ -31,7 +31,6 @@ interface FeedingPool {
 /**
  * Makes the boards that a pool names the ones that it feeds, and no others, in a transaction that holds all lanes. One
  * that is named for the first time gets a uid of its own, so that nothing that is late can reach it, and is filled.
- * @returns whether one of the named boards was not fed like this before
  * @throws BOARD_IN_USE, NOT_SUPPORTED, VALIDATION_FAILED
  */
 export async function feedBoards(
@@ -39,8 +38,7 @@ export async function feedBoards(
   lanes: Lanes,
   pool: FeedingPool,
   named: readonly NamedBoard[],
-): Promise<boolean> {
-  let begun = false;
+): Promise<void> {
   await leaveBoards(
     transaction,
     lanes,
@@ -59,9 +57,7 @@ export async function feedBoards(
     const { definition, template } = current;
     const { uid } = await createBoard(transaction, lanes, one.board, { definition, feed, template });
     await beginFill(transaction, pool.uid, uid);
-    begun = true;
   }
-  return begun;
 }
 
 const FED_BOARDS = prepared(`
@@ -119,6 +115,17 @@ export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool
   if (scoreMin === null && scoreMax === null && attemptsMax === null && !limitsColumns) return;
   const detail = `Board "${id}" limits scores, columns or attempts, which means nothing to a pool: take these limits out.`;
   throw new LadderError('NOT_SUPPORTED', detail, { option: 'limits' });
+}
+
+/**
+ * Refuses other columns for a board that is fed: what goes into which is the pool's to say.
+ * @throws BOARD_IN_USE
+ */
+export function refuseOtherColumns(id: string, from: BoardDefinition, to: BoardDefinition, { pool }: BoardFeed): void {
+  const namesOf = ({ columns }: BoardDefinition): string => columns.map(({ name }) => name).join(', ');
+  if (namesOf(from) === namesOf(to)) return;
+  const detail = `Pool "${pool}" feeds board "${id}" with ${namesOf(from) || 'no columns'}: take it out of the pool to change that.`;
+  throw new LadderError('BOARD_IN_USE', detail);
 }
 
 const KEPT_FROM = prepared(`

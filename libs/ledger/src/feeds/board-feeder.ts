@@ -42,7 +42,7 @@ export class BoardFeeder {
   /**
    * Resolves once the entries are durable on all boards of the pool; where this process does not have its algorithm, once
    * it is noted that the boards are to be filled.
-   * @throws OVERLOADED, OUTBOX_FULL, LEDGER_UNAVAILABLE: to be tried again
+   * @throws OVERLOADED, LEDGER_UNAVAILABLE: to be tried again
    */
   async feed(poolUid: number, players: readonly FedPlayer[]): Promise<void> {
     // A board that is not found now was named after this, and its filling begins after that: it sees what there is by now.

@@ -77,10 +77,7 @@ export class PoolRegistry {
         throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" exists already (If-None-Match: *).`);
       }
       if (current && isDeepStrictEqual(current.definition, definition)) {
-        const { boards } = definition;
-        // Of a board that it feeds, the columns may stand in another order by now.
-        const fedAnew = boards.length > 0 && (await feedBoards(transaction, this.lanes, current, boards));
-        if (!fedAnew) return { pool: { uid: current.uid, id, revision: current.revision, definition }, created: false };
+        return { pool: { uid: current.uid, id, revision: current.revision, definition }, created: false };
       }
       if (current && current.games > 0) this.assertKeepsRatings(current.definition, definition);
       const action = current ? 'pool.replace' : 'pool.create';

@@ -182,7 +182,10 @@ export class RunActs {
       const current = await boardOfRuns(transaction, act.boardId);
       const runs = await runsOf(transaction, current, owner, act);
       const ofPlayer = runs.filter((run) => run.playerId === playerId);
-      if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
+      if (ofPlayer.length === 0) {
+        // Where it is kept, it is another player's.
+        throw runs.length > 0 ? unknownRun(act) : await notFound(transaction, current, owner, act);
+      }
       const acted = await this.apply(transaction, { action, act, board: current, playerId }, ofPlayer, changeOf);
       for (const run of ofPlayer) await this.flagAgain(transaction, current, run, changeOf);
       return acted;
@@ -276,10 +279,15 @@ async function decideHeld(
   }
 }
 
+function unknownRun({ boardId, submissionId, playerId }: RunAct): LadderError {
+  const ofPlayer = playerId === undefined ? '' : ` of "${playerId}"`;
+  return new LadderError('RUN_NOT_FOUND', `Board "${boardId}" knows no run "${submissionId}"${ofPlayer}.`);
+}
+
 async function notFound(sql: SqlRunner, board: BoardOfRuns, owner: string, act: RunAct): Promise<LadderError> {
-  const { boardId, submissionId } = act;
+  const { submissionId } = act;
   const [known] = await sql.query(WAS_SUBMITTED, [board.uid, owner, submissionId]);
-  if (!known) return new LadderError('RUN_NOT_FOUND', `Board "${boardId}" knows no run "${submissionId}".`);
+  if (!known) return unknownRun(act);
   const detail = `The run "${submissionId}" is part of what is kept as one sum only: it is too old to be acted on alone.`;
   return new LadderError('RUN_GONE', detail);
 }

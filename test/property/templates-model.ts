@@ -90,8 +90,9 @@ export class TemplatesModel {
     if (template !== null) {
       const changed = NAMES.filter((name) => now[name] !== to[name]);
       const ofTemplate = said(overrides, this.templates.get(template)!);
-      const own = pick(to, (name) => changed.includes(name) && to[name] !== ofTemplate[name]);
-      known.byHand = { ...pick(byHand, (name) => !changed.includes(name)), ...own };
+      const differs = (name: string): boolean => to[name] !== ofTemplate[name];
+      const own = pick(to, (name) => changed.includes(name) && differs(name));
+      known.byHand = { ...pick(byHand, (name) => !changed.includes(name) && differs(name)), ...own };
     }
     known.now = to;
     return true;

@@ -14,7 +14,10 @@ describe('what is said of TLS and users', () => {
     [{ KAFKA_TLS: 'true', KAFKA_TLS_CERT_FILE: '/nowhere' }, 'KAFKA_TLS_CERT_FILE needs its key'],
     [{ KAFKA_TLS: 'true', KAFKA_TLS_KEY_FILE: NO_CERTIFICATE }, 'KAFKA_TLS_KEY_FILE needs its certificate'],
     [{ ...SASL, KAFKA_SASL_MECHANISM: '' }, 'KAFKA_SASL_USERNAME needs KAFKA_SASL_MECHANISM'],
-    [{ ...SASL, KAFKA_SASL_PASSWORD: '' }, 'KAFKA_SASL_PASSWORD is needed with KAFKA_SASL_MECHANISM=plain'],
+    [
+      { ...SASL, KAFKA_SASL_PASSWORD: '' },
+      'KAFKA_SASL_PASSWORD is not set: it is needed with KAFKA_SASL_MECHANISM=plain',
+    ],
     [{ ...SASL, KAFKA_SASL_MECHANISM: 'oauthbearer' }, 'KAFKA_SASL_PASSWORD means nothing with'],
     [{ ...SASL, KAFKA_SASL_MECHANISM: 'gssapi' }, 'KAFKA_SASL_MECHANISM must be one of'],
     [{ DATABASE_CA_FILE: '/nowhere' }, 'DATABASE_CA_FILE (/nowhere) cannot be read'],

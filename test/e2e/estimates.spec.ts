@@ -166,6 +166,7 @@ describe('estimated ranks', () => {
     const { entry } = await get<{ entry: Entry }>(`big/players/p1234?${style}&accuracy=estimated`);
     expect(Math.abs(entry.rank - tied.entry.rank)).toBeLessThanOrEqual(entry.errorBound!);
     expectProblem(await admin.get('/v1/boards/big/players/p0?accuracy=estimated&around=1'), 'VALIDATION_FAILED');
+    expectProblem(await admin.get('/v1/boards/big/players/p0?accuracy=estimated&runs=1'), 'NOT_SUPPORTED');
     const nobody = expectProblem(await admin.get('/v1/boards/big/players/no?accuracy=estimated'), 'ENTRY_NOT_FOUND');
     // Counted, as it is where nobody asks for an estimate.
     expect(nobody).toMatchObject({ total: scores.size });

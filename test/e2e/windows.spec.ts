@@ -241,6 +241,18 @@ describe('a season of seconds', () => {
     await expect.poll(() => stateOf('frozen', 'season:cold')).toBe('settled');
     expect(await scores()).toEqual(['bob 9', 'ada 5']);
   });
+
+  it('has no freeze where it is ended before that', async () => {
+    const season = { season: 'cut', startsAt: inMs(-HOUR_MS), freezeAt: inMs(HOUR_MS), endsAt: inMs(2 * HOUR_MS) };
+    await admin.makeBoard('cut-short', { windows: [season] });
+    await submitAll(admin, 'cut-short', [{ playerId: 'ada', score: 5 }]);
+    expect((await windowsOf('cut-short'))[0]).toMatchObject({ freezeAt: season.freezeAt });
+    const closed = await admin.post('/v1/admin/boards/cut-short/close-window', { window: 'season:cut' });
+    expect(closed.status, closed.text).toBe(200);
+    await expect
+      .poll(async () => (await windowsOf('cut-short'))[0])
+      .toMatchObject({ state: 'settled', freezeAt: null, isFrozen: false });
+  });
 });
 
 describe('a season that was over before anybody used it', () => {

@@ -152,7 +152,10 @@ function listed(
   final: Pick<ListedWindow, 'version' | 'entries'> = { version: null, entries: null },
 ): ListedWindow {
   const { id, ...times } = describeWindow(window, clock.nowMs());
-  const freezeAt = window.freezeAtMs === null ? null : toTimestamp(window.freezeAtMs);
+  const { freezeAtMs, endsAtMs } = window;
+  // A season that was ended before its freeze has none.
+  const hasFreeze = freezeAtMs !== null && (endsAtMs === null || freezeAtMs < endsAtMs);
+  const freezeAt = hasFreeze ? toTimestamp(freezeAtMs) : null;
   return { id, kind: window.kind, state, ...times, freezeAt, isFrozen: clock.isFrozen(window), ...final };
 }
 

@@ -101,10 +101,11 @@ export async function createBoard(
     'UPDATE boards SET revision = $2, definition_revision = $2, runs_from = $3 WHERE board_uid = $1',
     [uid, revision, runsFrom],
   );
-  const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
-  const made = { ...board, ...(feed && { feed }), ...ofTemplate(template), ...(runsFrom !== null && { runsFrom }) };
-  const patches = taxed?.family;
-  return patches ? { ...made, patches } : made;
+  return boardOf(id, {
+    ...{ board_uid: uid, revision, definition_revision: revision, definition, windows_since: {}, layouts },
+    ...{ feed, template, runs_from: runsFrom, family_uid: taxed?.family.uid ?? null },
+    ...(taxed && { patches: taxed.family }),
+  });
 }
 
 /** The board of a row. */
@@ -114,15 +115,11 @@ export function boardOf(id: string, row: FoundBoard): Board {
   return {
     ...{ uid, id, revision, definitionRevision, definition, windowsSinceMs, layouts },
     ...(feed && { feed }),
-    ...ofTemplate(template),
+    ...(template && { template: template.id }),
     ...(runsFrom !== null && { runsFrom }),
     ...(patches && { patches }),
   };
 }
-
-/** The template of a board, as the part of it that says so. */
-const ofTemplate = (template: TemplateLink | null): Pick<Board, 'template'> =>
-  template === null ? {} : { template: template.id };
 
 /** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */
 export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: number): Promise<void> {

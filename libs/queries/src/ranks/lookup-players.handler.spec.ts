@@ -1,22 +1,15 @@
 // Real: the handler. By hand: a list whose players move between its readings, and what rows show beside their ranks.
-import { firstLayouts, GLOBAL_SCOPE, withBoardDefaults, type Board, type RankStyle } from '@laddercast/domain';
+import { GLOBAL_SCOPE, withBoardDefaults, type Board, type RankStyle } from '@laddercast/domain';
 import { rankListOf, type ProjectedEntry } from '@laddercast/projections';
 import { describe, expect, it } from 'vitest';
+import { EMPTY_BOARD } from '../../test/snapshot-ports.js';
 import type { RankEstimates } from '../lists/rank-estimates.js';
 import type { ListReader } from '../rows/list-reader.js';
 import { LookupPlayersQuery } from '../queries.js';
 import { LookupPlayersHandler } from './lookup-players.handler.js';
 
 const definition = withBoardDefaults({ order: 'desc', operator: 'latest', columns: [{ name: 'moves', order: 'asc' }] });
-const board: Board = {
-  uid: 1,
-  id: 'blitz',
-  revision: 1,
-  definitionRevision: 1,
-  windowsSinceMs: {},
-  definition,
-  layouts: firstLayouts(definition),
-};
+const board: Board = { ...EMPTY_BOARD, definition };
 const entry = (playerId: string, rank: number, score: number, moves = 0): ProjectedEntry => ({
   ...{ playerId, rank, score },
   columns: [moves],

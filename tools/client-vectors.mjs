@@ -19,6 +19,7 @@ const PLAYERS = [
   'jo',
   'kim',
 ];
+const TIEBREAKS = ['earliest', 'latest', 'none'];
 const LIMIT = 10;
 const STEPS = 40;
 
@@ -77,9 +78,14 @@ function changesOf(before, after) {
   return [...changed, ...left.map(({ playerId, rank }) => ({ playerId, rank: null, previousRank: rank }))];
 }
 
-/** @param {number} seed @param {{ tiebreak: string, rankStyle: string }} rules */
-function history(seed, rules) {
+/**
+ * @param {number} seed
+ * @param {{ tiebreak: string, rankStyle: string }} asked
+ * @param {boolean} isMadeAgain whether the board is made again now and then, with another tie-break
+ */
+function history(seed, asked, isMadeAgain = false) {
   const { below, chance } = dice(seed);
+  const rules = { ...asked };
   const players = new Map();
   /** Every state of the board that has a number. @type {{ seq: number, total: number, rows: any[] }[]} */
   const states = [];
@@ -104,7 +110,7 @@ function history(seed, rules) {
   const now = () => states[states.length - 1];
   const snapshot = () => {
     const { seq, total, rows } = now();
-    return { type: 'snapshot', seq, asOf: asOf(seq), total, rankStyle: rules.rankStyle, entries: rows };
+    return { type: 'snapshot', seq, asOf: asOf(seq), total, ...rules, entries: rows };
   };
   const delta = (/** @type {any} */ from, to = now()) => {
     const { seq, total, rows } = to;
@@ -122,8 +128,13 @@ function history(seed, rules) {
   };
   show(snapshot());
   while (steps.length < STEPS) {
+    const isAnew = isMadeAgain && chance(0.1);
+    if (isAnew) {
+      players.clear();
+      rules.tiebreak = TIEBREAKS[(TIEBREAKS.indexOf(rules.tiebreak) + 1) % TIEBREAKS.length];
+    }
     play();
-    if (chance(0.12)) {
+    if (isAnew || chance(0.12)) {
       held = now();
       show(snapshot());
     } else if (chance(0.15)) {
@@ -144,7 +155,8 @@ function history(seed, rules) {
       if (chance(0.1)) show(frame);
     }
   }
-  return { name: `seed ${seed}, ranks ${rules.rankStyle}, ties ${rules.tiebreak}`, tiebreak: rules.tiebreak, steps };
+  const ties = isMadeAgain ? 'made again with other ties' : `ties ${asked.tiebreak}`;
+  return { name: `seed ${seed}, ranks ${asked.rankStyle}, ${ties}`, steps };
 }
 
 /** @returns {{ path: string, text: string }[]} as `pagesOf` of generate.mjs */
@@ -158,6 +170,7 @@ export function vectorPages() {
     history(3, { tiebreak: 'earliest', rankStyle: 'competition' }),
     history(4, { tiebreak: 'latest', rankStyle: 'competition' }),
     history(5, { tiebreak: 'none', rankStyle: 'competition' }),
+    history(6, { tiebreak: 'earliest', rankStyle: 'competition' }, true),
   ];
   const lines = histories.map(
     ({ steps, ...about }) =>

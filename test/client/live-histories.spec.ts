@@ -269,6 +269,52 @@ describe(`lists over a wire that is cut (SEED=${firstSeed})`, { timeout: rounds 
     await expect.poll(shownTimes, { timeout: 5000 }).toEqual(await storedTimes());
   });
 
+  it('stand by the tie-break of their board, also once it was made again with another', async () => {
+    const id = 'ties';
+    const makeAgain = async (tiebreak: string): Promise<void> => {
+      await admin.post(`/v1/admin/boards/${id}/reset`);
+      const push = { intervalMs: 100, top: 10 };
+      const definition = { order: 'desc', operator: 'best', rankStyle: 'competition', tiebreak, push };
+      expect((await admin.put(`/v1/boards/${id}`, definition)).body).toMatchObject({ tiebreak });
+    };
+    const submit = async (second: number, ...players: string[]): Promise<void> => {
+      const submissions = players.map((playerId, at) => {
+        const achievedAt = new Date(Date.UTC(2026, 0, 1, 12, 0, second + at)).toISOString();
+        return { board: id, playerId, score: 5, achievedAt };
+      });
+      const { body } = await admin.post('/v1/scores', { submissions });
+      expect(body).toMatchObject({ results: players.map(() => ({ outcome: 'created' })) });
+    };
+    await makeAgain('earliest');
+    await submit(0, 'b', 'd', 'a');
+    ladder = createLadder({ url: `http://127.0.0.1:${wire.port}`, WebSocket, random: () => 0 });
+    const board = ladder.board(id);
+    const watches = [
+      board.watchTop({}, () => undefined),
+      board.watchRange({ offset: 0 }, () => undefined),
+      board.watchPlayer({ playerId: 'a' }, () => undefined),
+    ];
+    const expectOrder = async (players: string): Promise<void> => {
+      const shown = (): string[] =>
+        watches.map(({ list }) => list?.entries.map(({ rank, playerId }) => `${rank}${playerId}`).join('') ?? '');
+      await expect.poll(shown, { timeout: 10_000 }).toEqual(watches.map(() => players));
+    };
+    await expectOrder('1b1d1a');
+    await makeAgain('latest');
+    await submit(0, 'b', 'd', 'a');
+    await expectOrder('1a1d1b');
+    await submit(1, 'c');
+    await expectOrder('1a1c1d1b');
+    // While nobody hears of it.
+    wire.cut();
+    await makeAgain('none');
+    await submit(0, 'b', 'd', 'a');
+    wire.mend();
+    await expectOrder('1a1b1d');
+    await submit(0, 'c');
+    await expectOrder('1a1b1c1d');
+  });
+
   it(`show at every seq what a snapshot shows, and at the end what REST has: ${rounds * BOARDS_AT_ONCE} boards, each cut ${CUTS} times`, async () => {
     const sums = { states: 0, ofFollower: 0, ofFresh: 0 };
     for (let number = 0; number < rounds; number += 1) {

@@ -59,7 +59,6 @@ export function createLadder(options: LadderOptions): Ladder {
     onFrame: (text) => options.onFrame?.(text),
     now: time.now,
     Socket: options.WebSocket ?? world.WebSocket,
-    tiebreakOf: async (board) => (await core.board(board).definition()).tiebreak,
   });
   const queue = createQueue({
     core,

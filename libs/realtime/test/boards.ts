@@ -144,11 +144,12 @@ export class TestBoards {
     this.changes.emit('change', board, true);
   }
 
-  /** As the catalogue tells it: the old uid is gone, and then the new one is there. */
-  reset(id: string): Board {
+  /** As the catalogue tells it: the old uid is gone, and then the new one is there. @param change to its definition */
+  reset(id: string, change: Partial<BoardDefinition> = {}): Board {
     const board = this.boards.get(id)!;
     this.delete(id);
-    return this.put({ ...board, uid: (this.uid += 1), revision: board.revision + 1 });
+    const definition = { ...board.definition, ...change };
+    return this.put({ ...board, definition, uid: (this.uid += 1), revision: board.revision + 1 });
   }
 
   private put(board: Board): Board {

@@ -1,5 +1,5 @@
 import { WebSocket, type ClientOptions } from 'ws';
-import { keyOfEntry, type Problem, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { keyOfEntry, type Problem, type RankedEntry, type RankStyle, type Tiebreak } from '@laddercast/domain';
 import { eventually } from './boards.js';
 
 /** A frame of the server, as it came. */
@@ -11,6 +11,7 @@ export interface ServerFrame {
   asOf?: string;
   total?: number;
   rankStyle?: RankStyle;
+  tiebreak?: Tiebreak;
   entries?: RankedEntry[];
   changes?: ({ playerId: string; entryId?: string; rank: number | null; score?: number } & Record<string, unknown>)[];
   problem?: Problem;

@@ -100,6 +100,50 @@ describe('a channel', () => {
   });
 });
 
+describe('the tie-break', () => {
+  const ties = { ...board, scopes: ['global' as const, 'guild' as const] };
+  const channels: [string, object][] = [
+    ['top', {}],
+    ['first places with faces', { fields: ['player'] }],
+    ['player', { channel: 'player', playerId: 'a', limit: undefined }],
+    ['range', { channel: 'range', offset: 0 }],
+    ['friends', { channel: 'friends', playerId: 'a', limit: undefined }],
+    ['guilds', { channel: 'guilds' }],
+  ];
+
+  it('is said by the snapshots of every channel, and is another where the board is made again with another', async () => {
+    live.boards.create('shared', { ...ties, rankStyle: 'competition', tiebreak: 'latest' });
+    await (await live.writerOf('shared')).write(TIED);
+    const client = await connect();
+    for (const [id, channel] of channels) {
+      expect([id, (await client.ask(asking(id, 'shared', channel))).tiebreak]).toEqual([id, 'latest']);
+    }
+    live.boards.reset('shared', { tiebreak: 'none' });
+    for (const [id] of channels) {
+      await client.frame(`a snapshot of ${id}`, (frame) => frame.id === id && frame.tiebreak === 'none');
+    }
+  });
+
+  it.each(['ordinal', 'competition'] as const)(
+    'of a board that was made again is told to who resumes, in %s ranks',
+    async (rankStyle) => {
+      live.boards.create('shared', { ...ties, tiebreak: 'latest' });
+      await (await live.writerOf('shared')).write(TIED);
+      const client = await connect();
+      const ids = channels.map(([id]) => id);
+      const request = (id: string, of: object): ReturnType<typeof asking> => asking(id, 'shared', { rankStyle, ...of });
+      for (const [id, channel] of channels) await client.ask(request(id, channel));
+      for (const id of ids) client.send({ type: 'unsubscribe', id });
+      live.boards.reset('shared', { tiebreak: 'earliest' });
+      await (await live.writerOf('shared')).write(TIED);
+      for (const [id, channel] of channels) {
+        const answer = await client.ask({ ...request(id, channel), type: 'resume', seq: client.list(id).seq });
+        expect([id, answer.type, answer.tiebreak]).toEqual([id, 'snapshot', 'earliest']);
+      }
+    },
+  );
+});
+
 describe('dense ranks', () => {
   it('of a board that does not keep them are refused with the remedy', async () => {
     await (await live.writerOf('blitz')).write(TIED);

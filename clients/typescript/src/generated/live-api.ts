@@ -306,6 +306,11 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /**
+             * @description Of the rows of equal rank here and in the deltas that follow: which achievedAt stands first; none: times do not count, the bytes of the player id alone
+             * @enum {string}
+             */
+            tiebreak?: "earliest" | "latest" | "none";
             entries: components["schemas"]["Entry"][];
         } | {
             /** @constant */

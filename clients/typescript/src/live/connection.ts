@@ -1,7 +1,7 @@
 import { clientProblem, LadderProblem } from '../rest/problem.js';
 import type { Tokens } from '../rest/tokens.js';
 import { jitter, onWake, type Clock, type LiveSocket } from '../world.js';
-import type { Delta, Snapshot, Tiebreak } from './live-list.js';
+import type { Delta, Snapshot } from './live-list.js';
 import { Subscription, type Watcher, type WatchRequest } from './subscription.js';
 
 const FIRST_DELAY_MS = 500;
@@ -44,8 +44,6 @@ export interface ConnectionOptions {
   now: () => number;
   /** A WebSocket; undefined: there is none here. */
   Socket: (new (url: string, protocols: string[]) => object) | undefined;
-  /** How equal ranks of a board are ordered. @throws LadderProblem */
-  tiebreakOf: (board: string) => Promise<Tiebreak>;
   onProblem: (problem: LadderProblem, about: { fatal: boolean }) => void;
   onLive: (state: LiveState) => void;
   onFrame: (text: string) => void;
@@ -62,7 +60,6 @@ interface Frame {
 export class Connection {
   state: LiveState = { name: 'idle', retryAt: null };
   private readonly subscriptions = new Map<string, Subscription>();
-  private readonly tiebreaks = new Map<string, Tiebreak | Promise<Tiebreak>>();
   private socket: LiveSocket | null = null;
   /** The one that the socket was opened by, or has been sent since. */
   private token: string | null = null;
@@ -90,7 +87,6 @@ export class Connection {
       send: (message) => this.send(message),
       random: this.options.random,
       later: (work, ms) => this.later(id, work, ms),
-      tiebreak: (...about) => this.tiebreak(...about),
       ended: () => this.drop(id),
     });
     // Until now nobody used the socket, and it was to be closed.
@@ -344,24 +340,6 @@ export class Connection {
     this.clear();
     this.timer = clock.setTimeout(() => this.connect(), delayMs);
     this.tell('reconnecting', clock.now() + delayMs);
-  }
-
-  private tiebreak(board: string, known: () => void, failed: (problem: LadderProblem) => void): Tiebreak | null {
-    const { tiebreaks } = this;
-    const found = tiebreaks.get(board) ?? this.options.tiebreakOf(board);
-    if (typeof found === 'string') return found;
-    tiebreaks.set(board, found);
-    found.then(
-      (tiebreak) => {
-        tiebreaks.set(board, tiebreak);
-        known();
-      },
-      (problem: LadderProblem) => {
-        tiebreaks.delete(board);
-        failed(problem);
-      },
-    );
-    return null;
   }
 }
 

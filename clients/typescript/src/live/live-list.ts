@@ -35,8 +35,8 @@ export interface Change {
   readonly window?: string;
 }
 
-export type Tiebreak = 'earliest' | 'latest' | 'none';
 export type Snapshot = Extract<Frames['snapshot'], { entries: unknown }>;
+export type Tiebreak = NonNullable<Snapshot['tiebreak']>;
 export type Delta = Frames['delta'];
 
 /** What names a row, for lists on a screen: the player, and on boards where each run is an entry its run. */

@@ -14,7 +14,6 @@ interface Shown {
 }
 interface Case {
   name: string;
-  tiebreak: string;
   steps: { frame: Message; sends: Message[]; list: Shown | null }[];
 }
 
@@ -23,9 +22,8 @@ let http: FakeHttp;
 let sockets: FakeSockets;
 let lists: { list: LiveList; change: Change }[];
 
-/** A client that watches a board, its socket open; the board's tie-break is what REST answers. */
-async function watching(tiebreak = 'earliest'): Promise<{ readonly list: LiveList | null }> {
-  http.answer = () => ({ body: { tiebreak } });
+/** A client that watches a board, its socket open. */
+async function watching(): Promise<{ readonly list: LiveList | null }> {
   const options = { url: 'http://ladder.test', fetch: http.fetch, WebSocket: sockets.WebSocket, clock };
   const ladder = createLadder({ ...options, random: () => 0 });
   const watch = ladder.board('blitz').watchTop({}, (list, change) => lists.push({ list, change }));
@@ -50,8 +48,8 @@ beforeEach(() => {
 describe('a list', () => {
   const { cases } = vectors<{ cases: Case[] }>('lists');
 
-  it.each(cases)('is as the vectors say: $name', async ({ tiebreak, steps }) => {
-    const watch = await watching(tiebreak);
+  it.each(cases)('is as the vectors say: $name', async ({ steps }) => {
+    const watch = await watching();
     for (const { frame, sends, list } of steps) {
       sockets.last.say({ ...frame, id: '1' });
       await settled();
@@ -68,13 +66,12 @@ describe('a list', () => {
   }
   interface History {
     name: string;
-    tiebreak: string;
     steps: { frame: Message; sends: Message[]; list: { seq: number; total: number; rows: unknown[][] } }[];
   }
   const { histories } = vectors<{ histories: History[] }>('histories');
 
-  it.each(histories)('follows a history as the vectors say: $name', async ({ tiebreak, steps }) => {
-    const watch = await watching(tiebreak);
+  it.each(histories)('follows a history as the vectors say: $name', async ({ steps }) => {
+    const watch = await watching();
     for (const [at, { frame, sends, list }] of steps.entries()) {
       sockets.last.say({ ...frame, id: '1' });
       await settled();
@@ -140,38 +137,19 @@ describe('a list', () => {
     expect(watch.list!.entries[2]).toBe(after.entries[2]);
   });
 
-  it('of equal ranks waits for the tie-break of its board, which is asked for once', async () => {
-    const watch = await watching('latest');
-    let answer: (body: object) => void = () => undefined;
-    http.answer = () => new Promise((resolve) => (answer = (body) => resolve({ body })));
+  it('of equal ranks stands as its snapshot says, and the board is not asked for', async () => {
+    const watch = await watching();
+    const shown = (): string => watch.list!.entries.map(({ playerId }) => playerId).join(' ');
     const at = (playerId: string, second: number) =>
       row(playerId, 1, 5, { achievedAt: `2026-11-20T12:00:0${second}.000Z` });
-    sockets.last.say(snapshot('1', 1, [at('ada', 3), at('bob', 1)], { rankStyle: 'competition' }));
+    const ranks = { rankStyle: 'competition' };
+    sockets.last.say(snapshot('1', 1, [at('ada', 3), at('bob', 1)], { ...ranks, tiebreak: 'latest' }));
     sockets.last.say(delta('1', 1, 2, [at('cy', 2)]));
-    await settled();
-    expect(watch.list).toBeNull();
-    answer({ tiebreak: 'latest' });
-    await settled();
-    expect(lists.map(({ list }) => list.entries.map(({ playerId }) => playerId))).toEqual([
-      ['ada', 'bob'],
-      ['ada', 'cy', 'bob'],
-    ]);
-    sockets.last.say(delta('1', 2, 3, [at('dee', 4)]));
-    expect(watch.list!.entries[0]!.playerId).toBe('dee');
-    expect(http.requests.map(({ path }) => path)).toEqual(['/v1/boards/blitz']);
-  });
-
-  it('of equal ranks is asked for again when its tie-break could not be had', async () => {
-    const watch = await watching();
-    http.answer = () => null;
-    sockets.last.say(snapshot('1', 1, [row('ada', 1, 3)], { rankStyle: 'dense' }));
-    await clock.step(4000);
-    http.answer = () => ({ body: { tiebreak: 'earliest' } });
-    await clock.step(5000);
-    expect(watch.list).toBeNull();
-    expect(sockets.last.heard()).toMatchObject([{ type: 'subscribe' }]);
-    sockets.last.say(snapshot('1', 1, [row('ada', 1, 3)], { rankStyle: 'dense' }));
-    await settled();
-    expect(watch.list!.seq).toBe(1);
+    expect(shown()).toBe('ada cy bob');
+    // A build of before says nothing of it.
+    sockets.last.say(snapshot('1', 3, [at('bob', 1), at('ada', 3)], ranks));
+    sockets.last.say(delta('1', 3, 4, [at('cy', 2)]));
+    expect(shown()).toBe('bob cy ada');
+    expect(http.requests).toEqual([]);
   });
 });

@@ -14,7 +14,6 @@ import {
 const WAITING_MAX = 100;
 const NEXT_WINDOW_WITHIN_MS = 2000;
 const SAME_WINDOW_WITHIN_MS = 30_000;
-const ORDER_AGAIN_AFTER_MS = 5000;
 
 /** What is watched: the fields of a `subscribe` without its type and its id. */
 export interface WatchRequest {
@@ -39,8 +38,6 @@ export interface Carrier {
   /** Calls later, unless the subscription is closed meanwhile or another socket is opened: it asks by itself. */
   later(work: () => void, ms: number): void;
   random(): number;
-  /** The tie-break of the board, as far as it is known; else it is asked for, and `known` is called. */
-  tiebreak(board: string, known: () => void, failed: (problem: LadderProblem) => void): Tiebreak | null;
   /** The subscription has ended: nothing more of it is carried. */
   ended(): void;
 }
@@ -52,12 +49,9 @@ export class Subscription {
   private needsSnapshot = true;
   private isAsking = false;
   private isClosed = false;
-  private isOrdinal = true;
   private tiebreak: Tiebreak = 'earliest';
   /** Deltas that do not lead on from the list: they wait for what was asked. */
   private waiting: Delta[] = [];
-  /** Frames that wait until the order of equal ranks is known, and the window that closed behind them. */
-  private held: (Snapshot | Delta | string)[] = [];
   /** The window that ended, until the next one is asked for. */
   private endedWindow: string | null = null;
   /** The window whose end the next list tells. */
@@ -75,7 +69,6 @@ export class Subscription {
   ask(): void {
     const { id, request } = this;
     this.waiting = [];
-    this.held = [];
     this.isAsking = true;
     if (this.endedWindow !== null) {
       this.toldWindow = this.endedWindow;
@@ -114,7 +107,6 @@ export class Subscription {
 
   take(frame: Snapshot | Delta): void {
     if (this.isClosed) return;
-    if (!this.knowsOrder(frame)) return this.hold(frame);
     if (frame.type === 'snapshot') this.takeSnapshot(frame);
     else this.takeDelta(frame);
   }
@@ -122,8 +114,6 @@ export class Subscription {
   /** The window takes no more runs. */
   windowClosed(window: string): void {
     if (this.isClosed || this.endedWindow !== null) return;
-    // The list as it ended is not shown yet.
-    if (this.held.length > 0) return void this.held.push(window);
     if (this.request.window?.includes(':')) {
       if (this.list) this.watcher.onList(this.list, changeBetween(this.list, this.list, [], window));
       this.carrier.send({ type: 'unsubscribe', id: this.id });
@@ -139,38 +129,10 @@ export class Subscription {
     this.carrier.later(next, this.carrier.random() * withinMs);
   }
 
-  /** Whether the order of equal ranks is known, where there are any. */
-  private knowsOrder(frame: Snapshot | Delta): boolean {
-    if (frame.type === 'snapshot') this.isOrdinal = (frame.rankStyle ?? 'ordinal') === 'ordinal';
-    if (this.isOrdinal) return true;
-    const known = (): void => {
-      const { held } = this;
-      this.held = [];
-      for (const one of held) {
-        if (typeof one === 'string') this.windowClosed(one);
-        else this.take(one);
-      }
-    };
-    const failed = (problem: LadderProblem): void => {
-      if (!problem.isRetriable) return this.end(problem);
-      this.delayed(problem);
-      this.carrier.later(() => this.ask(), ORDER_AGAIN_AFTER_MS);
-    };
-    const tiebreak = this.carrier.tiebreak(this.request.board, known, failed);
-    if (tiebreak !== null) this.tiebreak = tiebreak;
-    return tiebreak !== null;
-  }
-
-  private hold(frame: Snapshot | Delta): void {
-    // A snapshot says all that the frames before it said, but not that its window has closed.
-    if (frame.type === 'snapshot') this.held = [frame, ...this.held.filter((one) => typeof one === 'string')];
-    else this.held.push(frame);
-    if (this.held.length > WAITING_MAX) this.askAnew();
-  }
-
   private takeSnapshot(frame: Snapshot): void {
     const before = this.list;
     this.needsSnapshot = false;
+    this.tiebreak = frame.tiebreak ?? 'earliest';
     this.show(listOfSnapshot(frame, this.request.window ?? null, this.tiebreak, before), before, []);
     this.answered();
   }

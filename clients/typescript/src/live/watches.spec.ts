@@ -74,26 +74,6 @@ describe('a window that is closed', () => {
     expect(w.problems).toEqual([]);
   });
 
-  it('ends a list of equal ranks not before it is shown, however late their order is known', async () => {
-    let answer: (body: object) => void = () => undefined;
-    w.http.answer = () => new Promise((resolve) => (answer = (body) => resolve({ body })));
-    w.watchTop(w.ladderOf(), { window: 'season:s1' });
-    await settled();
-    w.sockets.last.accept();
-    w.sockets.last.say(snapshot('1', 5, [row('ada', 1, 30)], { rankStyle: 'competition' }));
-    w.sockets.last.say({ type: 'window-closed', id: '1', window: 'season:s1' });
-    w.sockets.last.say(snapshot('1', 6, [row('bob', 1, 31)], { rankStyle: 'competition' }));
-    await settled();
-    expect(w.lists).toEqual([]);
-    answer({ tiebreak: 'latest' });
-    await settled();
-    expect(w.lists.map(({ list, change }) => [list.entries[0]!.playerId, change.window])).toEqual([
-      ['bob', undefined],
-      ['bob', 'season:s1'],
-    ]);
-    expect(w.sockets.last.heard().at(-1)).toEqual({ type: 'unsubscribe', id: '1' });
-  });
-
   it('whose standings are revised is read anew', async () => {
     await w.watching({}, { window: 'daily:2026-11-19' });
     w.sockets.last.say({ type: 'standings-revised', id: '1', window: 'daily:2026-11-19', edition: 2 });

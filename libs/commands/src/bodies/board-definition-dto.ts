@@ -8,6 +8,7 @@ import {
   RANK_STYLES,
   SHARDS_MAX,
   SUBMISSION_OPERATORS,
+  TIEBREAKS,
   type ColumnBounds,
   type GivenBoard,
   type GuildAggregate,
@@ -232,7 +233,7 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsIn(['best', 'latest', 'sum'])
   operator!: 'best' | 'latest' | 'sum';
   @IsOptional()
-  @IsIn(['earliest', 'latest', 'none'])
+  @IsIn(TIEBREAKS)
   tiebreak?: 'earliest' | 'latest' | 'none';
   @IsOptional()
   @IsArray()

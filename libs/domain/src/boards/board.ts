@@ -11,7 +11,8 @@ export type Operator = 'best' | 'latest' | 'sum';
 /** What a submission to a sum board does to the total: adds to it, or is it from then on. */
 export const SUBMISSION_OPERATORS = ['sum', 'set'] as const;
 export type SubmissionOperator = (typeof SUBMISSION_OPERATORS)[number];
-export type Tiebreak = 'earliest' | 'latest' | 'none';
+export const TIEBREAKS = ['earliest', 'latest', 'none'] as const;
+export type Tiebreak = (typeof TIEBREAKS)[number];
 /** ordinal: 1234; competition: 1224; dense: 1223. The latter two count score and columns, not the tie-break. */
 export const RANK_STYLES = ['ordinal', 'competition', 'dense'] as const;
 export type RankStyle = (typeof RANK_STYLES)[number];

@@ -1,5 +1,5 @@
 import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
-import { RANK_STYLES } from '@laddercast/domain';
+import { RANK_STYLES, TIEBREAKS } from '@laddercast/domain';
 import { CHANNEL_MESSAGES, CHANNELS, WATCHES } from '../channels/channel-table.js';
 import { AuthenticateMessage, IdentifiedMessage } from '../protocol/client-messages.js';
 
@@ -152,9 +152,16 @@ const snapshotOfList = (state: Record<string, JsonSchema>, optional: readonly st
         enum: RANK_STYLES,
         description: 'Of the ranks here and in the deltas that follow',
       },
+      tiebreak: {
+        type: 'string',
+        enum: TIEBREAKS,
+        description:
+          'Of the rows of equal rank here and in the deltas that follow: which achievedAt stands first; none: times do not count, ' +
+          'the bytes of the player id alone',
+      },
       entries: { type: 'array', items: ref('Entry') },
     },
-    ['rankStyle', ...optional],
+    ['rankStyle', 'tiebreak', ...optional],
   );
 
 function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {

@@ -10,7 +10,7 @@ const historySince = (seq: number): RankDelta[] => [
 
 describe('readers that resume', () => {
   it('from one number share one frame, until the list moves on', () => {
-    const channel = new TopChannel(10, 'ordinal', present);
+    const channel = new TopChannel(10, 'ordinal', 'earliest', present);
     const frame = channel.deltaSince(5, historySince(5));
     expect(channel.deltaSince(5, historySince(5))).toBe(frame);
     channel.advance({ ...present, seq: NOW + 1 }, null);
@@ -18,7 +18,7 @@ describe('readers that resume', () => {
   });
 
   it('from many numbers, under many ids, leave at most some thirty frames, and no copies of them', () => {
-    const channel = new TopChannel(10, 'ordinal', present);
+    const channel = new TopChannel(10, 'ordinal', 'earliest', present);
     const frames = Array.from({ length: 200 }, (_, seq) => channel.deltaSince(seq, historySince(seq)));
     const again = frames.filter((frame, seq) => channel.deltaSince(seq, historySince(seq)) === frame);
     expect(again.length).toBeGreaterThan(0);

@@ -9,6 +9,7 @@ import {
   type Board,
   type RankedEntry,
   type RankStyle,
+  type Tiebreak,
 } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import { entriesInStyle, type RankDelta, type RankSnapshot } from '@laddercast/projections';
@@ -71,6 +72,7 @@ export class TopChannel implements LiveChannel {
   constructor(
     private readonly limit: number,
     private readonly style: RankStyle,
+    private readonly tiebreak: Tiebreak,
     snapshot: RankSnapshot,
   ) {
     const rows = firstRows(snapshot, limit, style);
@@ -85,7 +87,7 @@ export class TopChannel implements LiveChannel {
   }
 
   snapshot(): SharedFrame {
-    this.frame ??= snapshotFrame(this.state, this.style, this.rows);
+    this.frame ??= snapshotFrame(this.state, this.style, this.tiebreak, this.rows);
     return this.frame;
   }
 
@@ -155,9 +157,15 @@ interface FrameHead extends FrameWorth {
 }
 
 /** A whole channel, as every channel sends it. */
-export function snapshotFrame(now: FrameHead, rankStyle: RankStyle, entries: readonly RankedEntry[]): SharedFrame {
+export function snapshotFrame(
+  now: FrameHead,
+  rankStyle: RankStyle,
+  tiebreak: Tiebreak,
+  entries: readonly RankedEntry[],
+): SharedFrame {
   const { seq, asOfMs, total } = now;
-  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, ...worthOf(now), rankStyle, entries });
+  const body = { seq, asOf: toTimestamp(asOfMs), total, ...worthOf(now), rankStyle, tiebreak, entries };
+  return new SharedFrame('snapshot', body);
 }
 
 /** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. */

@@ -1,4 +1,11 @@
-import { diffRows, LadderError, type RankedEntry, type RankStyle, type RowChange } from '@laddercast/domain';
+import {
+  diffRows,
+  LadderError,
+  type RankedEntry,
+  type RankStyle,
+  type RowChange,
+  type Tiebreak,
+} from '@laddercast/domain';
 import { isSameWorth, type FrameWorth } from '../protocol/frame-worth.js';
 import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
@@ -47,6 +54,7 @@ export class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     readonly watch: Watch,
     /** In whose name it is watched: who asked first. */
     readonly party: string | null,
+    private readonly tiebreak: Tiebreak,
     private readonly onLeave: (channel: WatchedChannel<Watch>) => void,
   ) {}
 
@@ -60,7 +68,7 @@ export class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   }
 
   snapshot(): SharedFrame {
-    this.frame ??= snapshotFrame(this.rows!, this.watch.style, this.rows!.entries);
+    this.frame ??= snapshotFrame(this.rows!, this.watch.style, this.tiebreak, this.rows!.entries);
     return this.frame;
   }
 

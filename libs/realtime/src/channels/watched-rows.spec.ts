@@ -59,7 +59,7 @@ describe('watched rows', () => {
   it('lose no news for who joins while they get a number', async () => {
     const numbers = new Numbers();
     const list = {
-      ...{ resolved: { edition: null } as ResolvedList, isHeld: false },
+      ...{ resolved: { edition: null, list: { ordering: { tiebreak: 'earliest' } } } as ResolvedList, isHeld: false },
       seq: 1,
       takeNumber: () => numbers.take(),
     } satisfies WatchedList;

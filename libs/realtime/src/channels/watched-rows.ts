@@ -147,7 +147,8 @@ export class WatchedRows<Watch extends StyledWatch> {
     const known = this.channels.get(key);
     if (known) return known;
     this.budget.take(party);
-    const channel = new WatchedChannel(key, watch, party, (left) => this.dropUnused(left));
+    const { tiebreak } = this.list.resolved.list.ordering;
+    const channel = new WatchedChannel(key, watch, party, tiebreak, (left) => this.dropUnused(left));
     this.channels.set(key, channel);
     return channel;
   }

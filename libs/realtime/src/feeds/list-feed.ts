@@ -328,7 +328,7 @@ export class ListFeed implements WatchedList {
     const key = `${style}:${limit}`;
     const known = this.tops.get(key);
     if (known) return known;
-    const channel = new TopChannel(limit, style, this.snapshot);
+    const channel = new TopChannel(limit, style, this.resolved.list.ordering.tiebreak, this.snapshot);
     this.tops.set(key, channel);
     return channel;
   }

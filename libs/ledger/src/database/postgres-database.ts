@@ -1,51 +1,21 @@
 import type { Writable } from 'node:stream';
-import { metrics, monotonicMs, sleep } from '@laddercast/platform';
+import { metrics, monotonicMs } from '@laddercast/platform';
 import pg from 'pg';
-import { DataSource, type QueryRunner } from 'typeorm';
-import { ADVISORY_LOCKS } from './advisory-locks.js';
+import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { BoardEntity } from '../entities/board.entity.js';
 import { WindowEntity } from '../entities/window.entity.js';
 import { postgresAddress } from './postgres-address.js';
 import { PostgresClient } from './postgres-client.js';
 import { runStatement } from './postgres-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
+import {
+  MIGRATION_CONNECTIONS,
+  MIGRATION_LIMITS,
+  MIGRATIONS,
+  MIGRATIONS_TABLE,
+  runMigrations,
+} from './postgres-migrations.js';
 import { PostgresReach } from './postgres-reach.js';
-import { BoardFeeds1763770000000 } from './migrations/ratings/1763770000000-board-feeds.js';
-import { RatingPeriods1763771000000 } from './migrations/ratings/1763771000000-rating-periods.js';
-import { Refunds1763772000000 } from './migrations/ratings/1763772000000-refunds.js';
-import { EntryEnds1763773000000 } from './migrations/1763773000000-entry-ends.js';
-import { RatingBases1763774000000 } from './migrations/ratings/1763774000000-rating-bases.js';
-import { NearestBelowNormal1763787000000 } from './migrations/sums/1763787000000-nearest-below-normal.js';
-import { BoardTemplates1763784500000 } from './migrations/templates/1763784500000-board-templates.js';
-import { Runs1763775000000 } from './migrations/integrity/1763775000000-runs.js';
-import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-verified-rows.js';
-import { ChangePartitions1763776000000 } from './migrations/1763776000000-change-partitions.js';
-import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-sanctions.js';
-import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000000-edition-revisions.js';
-import { Restatements1763781500000 } from './migrations/1763781500000-restatements.js';
-import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
-import { RunEntries1763782000000 } from './migrations/integrity/1763782000000-run-entries.js';
-import { Patches1763782500000 } from './migrations/patches/1763782500000-patches.js';
-import { PatchRuns1763783000000 } from './migrations/patches/1763783000000-patch-runs.js';
-import { RunsOfPatches1763785000000 } from './migrations/patches/1763785000000-runs-of-patches.js';
-import { TaxOfEditions1763787500000 } from './migrations/patches/1763787500000-tax-of-editions.js';
-import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
-import { ExactSums1763764000000 } from './migrations/sums/1763764000000-exact-sums.js';
-import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
-import { FormerIds1763791000000 } from './migrations/1763791000000-former-ids.js';
-import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
-import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
-import { LaneHeads1763789000000 } from './migrations/1763789000000-lane-heads.js';
-import { LaneMaps1763790000000 } from './migrations/1763790000000-lane-maps.js';
-import { LaneWriters1763788000000 } from './migrations/1763788000000-lane-writers.js';
-import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
-import { PoolEvents1763768000000 } from './migrations/ratings/1763768000000-pool-events.js';
-import { Voids1763769000000 } from './migrations/ratings/1763769000000-voids.js';
-import { RatingPools1763767000000 } from './migrations/ratings/1763767000000-rating-pools.js';
-import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
-import { Recovery1763762000000 } from './migrations/1763762000000-recovery.js';
-import { SettlementFailures1763765000000 } from './migrations/1763765000000-settlement-failures.js';
-import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
 
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -59,9 +29,6 @@ const CONNECT_TIMEOUT_MS = 5000;
 const ANSWER_TIMEOUT_MS = 6000;
 /** The same for a statement with others before it, for which it waits, too. */
 const BEHIND_OTHERS_TIMEOUT_MS = 2 * ANSWER_TIMEOUT_MS;
-/** How long a process that starts waits for another one's migrations. */
-const MIGRATIONS_WAIT_MS = 60_000;
-const MIGRATIONS_ASK_EVERY_MS = 200;
 
 export interface PostgresDatabaseOptions {
   url: string;
@@ -104,45 +71,8 @@ export class PostgresDatabase implements SqlRunner {
       url: this.address,
       applicationName: options.applicationName ?? 'laddercast',
       entities: [BoardEntity, WindowEntity],
-      migrations: [
-        CreateLedger1763700000000,
-        TimeAndCircles1763720000000,
-        LayoutsAndLimits1763740000000,
-        IndexBuckets1763760000000,
-        KeysAndAudit1763761000000,
-        Recovery1763762000000,
-        MetadataBoards1763763000000,
-        ExactSums1763764000000,
-        SettlementFailures1763765000000,
-        FailedEditions1763766000000,
-        RatingPools1763767000000,
-        PoolEvents1763768000000,
-        Voids1763769000000,
-        BoardFeeds1763770000000,
-        RatingPeriods1763771000000,
-        Refunds1763772000000,
-        EntryEnds1763773000000,
-        RatingBases1763774000000,
-        Runs1763775000000,
-        VerifiedRows1763775500000,
-        ChangePartitions1763776000000,
-        Sanctions1763777000000,
-        EditionRevisions1763778000000,
-        Flags1763779000000,
-        Restatements1763781500000,
-        RunEntries1763782000000,
-        Patches1763782500000,
-        PatchRuns1763783000000,
-        BoardTemplates1763784500000,
-        RunsOfPatches1763785000000,
-        NearestBelowNormal1763787000000,
-        TaxOfEditions1763787500000,
-        LaneWriters1763788000000,
-        LaneHeads1763789000000,
-        LaneMaps1763790000000,
-        FormerIds1763791000000,
-      ],
-      migrationsTableName: 'ladder_migrations',
+      migrations: MIGRATIONS,
+      migrationsTableName: MIGRATIONS_TABLE,
       synchronize: false,
       poolSize: options.poolMax ?? 10,
       connectTimeoutMS: CONNECT_TIMEOUT_MS,
@@ -164,7 +94,23 @@ export class PostgresDatabase implements SqlRunner {
   /** Connects; `migrate` also brings the schema up to date (once, whoever comes first). */
   async open({ migrate }: { migrate: boolean }): Promise<void> {
     if (!this.dataSource.isInitialized) await this.dataSource.initialize();
-    if (migrate) await runMigrations(this.dataSource);
+    if (migrate) await this.migrate();
+  }
+
+  /** On connections of their own, as migrations may take longer than any statement of the service. */
+  private async migrate(): Promise<void> {
+    const source = new DataSource({
+      ...this.dataSource.options,
+      entities: [],
+      poolSize: MIGRATION_CONNECTIONS,
+      extra: { Client: PostgresClient, ...MIGRATION_LIMITS },
+    } as DataSourceOptions);
+    await source.initialize();
+    try {
+      await runMigrations(source);
+    } finally {
+      await source.destroy();
+    }
   }
 
   async close(): Promise<void> {
@@ -364,40 +310,6 @@ export async function discardConnection(runner: QueryRunner, cause: unknown): Pr
 export async function rollBack(runner: QueryRunner, cause: unknown): Promise<void> {
   if (isDatabaseUnavailable(cause)) return discardConnection(runner, cause);
   await runner.query('ROLLBACK').catch((error: unknown) => discardConnection(runner, error));
-}
-
-/**
- * Runs the migrations that are due, each in a transaction of its own; of processes that start together one does.
- * @param before what comes first, under the same lock
- */
-export async function runMigrations(
-  dataSource: DataSource,
-  before?: (session: SqlRunner) => Promise<unknown>,
-): Promise<void> {
-  const guard = dataSource.createQueryRunner();
-  try {
-    await takeMigrationLock(sqlRunnerOf(guard));
-    await before?.(sqlRunnerOf(guard));
-    await dataSource.runMigrations({ transaction: 'each' });
-    await guard.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]);
-    await guard.release();
-  } catch (error) {
-    // The lock goes with the connection.
-    await discardConnection(guard, error);
-    throw error;
-  }
-}
-
-async function takeMigrationLock(session: SqlRunner): Promise<void> {
-  const untilMs = monotonicMs() + MIGRATIONS_WAIT_MS;
-  while (monotonicMs() < untilMs) {
-    const [row] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
-      ADVISORY_LOCKS.migrations,
-    ]);
-    if (row!.taken) return;
-    await sleep(MIGRATIONS_ASK_EVERY_MS);
-  }
-  throw new Error(`Another process has been migrating the database for more than ${MIGRATIONS_WAIT_MS / 1000} s.`);
 }
 
 /**

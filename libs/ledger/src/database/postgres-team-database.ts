@@ -2,7 +2,8 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { postgresAddress } from './postgres-address.js';
-import { runMigrations, type SqlRunner } from './postgres-database.js';
+import type { SqlRunner } from './postgres-database.js';
+import { MIGRATION_CONNECTIONS, runMigrations } from './postgres-migrations.js';
 
 /** TypeORM's, in the transaction of a migration. */
 export type MigrationRunner = QueryRunner;
@@ -113,7 +114,7 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
     // Nobody asks for the way back.
     migrations: migrations as DataSource['options']['migrations'] & unknown[],
     migrationsTableName: 'migrations',
-    poolSize: 2,
+    poolSize: MIGRATION_CONNECTIONS,
     extra,
   });
   await source.initialize();

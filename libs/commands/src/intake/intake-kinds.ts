@@ -16,6 +16,8 @@ export interface IntakeKind<Item> {
   readonly bytesMax: number;
   /** @throws LadderError where it is not well formed */
   parse(json: unknown): Item;
+  /** The board whose checks are asked about it; null where none are. */
+  boardOf(item: Item): string | null;
   /** What became of each, in the order given. */
   submit(
     commands: Pick<CommandBus, 'execute'>,
@@ -42,6 +44,7 @@ export const SUBMISSION_MESSAGES: IntakeKind<BoardSubmission> = {
     assertHasId(body.submissionId, 'submissionId');
     return { boardId: board, body };
   },
+  boardOf: ({ boardId }) => boardId,
   submit: (commands, identity, items) => commands.execute(new SubmitScoresCommand(identity, [...items], null)),
 };
 
@@ -55,6 +58,7 @@ export const GAME_MESSAGES: IntakeKind<GameBody> = {
     assertHasId(game.gameId, 'gameId');
     return game;
   },
+  boardOf: () => null,
   submit: (commands, identity, items) => commands.execute(new RecordGamesCommand(identity, items, 0)),
 };
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { BoardSubmission, SubmitScoresCommand } from '../commands.js';
 import type { Identity } from '@laddercast/identity';
 import { SUBMISSION_MESSAGES } from './intake-kinds.js';
-import { INTERNAL_TRIES_MAX, MessageIntake, type MessageIntakeParts } from './message-intake.js';
+import { OWN_TRIES_MAX, MessageIntake, type MessageIntakeParts } from './message-intake.js';
 
 type Parts = MessageIntakeParts<BoardSubmission>;
 
@@ -84,7 +84,7 @@ describe('MessageIntake', () => {
     );
     await intake.settle(KEY, [message(1, run('good')), message(2, run('poison'))], never);
     expect(codesOf(letters)).toEqual([[2, 'INTERNAL']]);
-    expect(calls).toHaveLength(INTERNAL_TRIES_MAX);
+    expect(calls).toHaveLength(OWN_TRIES_MAX);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { ERRORS, LadderError } from '@laddercast/domain';
 import {
+  isRetriable,
   reasonOf,
   type DeadLetter,
   type IntakeMessage,
@@ -16,10 +17,10 @@ import { itemOf, textOf, type IntakeKind } from './intake-kinds.js';
 const PARKED_BYTES_MAX = 1024 * 1024;
 const PARKED_KEY_BYTES_MAX = 1024;
 /**
- * A message that fails on our side this often, while others succeed, is parked: the partition must not stand still for
- * ever.
+ * A message that fails this often by itself, on our side or in a check of a team, is parked: the partition must not stand
+ * still for ever.
  */
-export const INTERNAL_TRIES_MAX = 30;
+export const OWN_TRIES_MAX = 30;
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 5000 };
 const LINE_EVERY_MS = 10_000;
 
@@ -43,7 +44,8 @@ interface Refused {
 
 /**
  * Takes what other systems write as messages, each one JSON object as in a batch over REST. Every message ends durable in
- * the ledger, or parked with its problem; what can succeed later is tried again for ever.
+ * the ledger, or parked with its problem; what can succeed later is tried again for ever. A check that fails may ask what is
+ * away: its messages are parked only where it takes others of their board meanwhile, or there are none.
  */
 export class MessageIntake<Item> {
   private parkedUnsaid = 0;
@@ -66,14 +68,15 @@ export class MessageIntake<Item> {
       else waiting.push({ message, item });
     }
     await this.parkAll(refused, signal);
+    const counted: Read<Item>[] = [];
     for (let tries = 1; waiting.length > 0; tries += 1) {
       signal.throwIfAborted();
       const failed = await this.submit(identity, waiting);
-      await this.parkAll(
-        failed.filter(({ problem }) => isOfTheMessage(problem, tries)),
-        signal,
-      );
-      const again = failed.filter(({ problem }) => !isOfTheMessage(problem, tries));
+      counted.push(...without(waiting, failed));
+      const failedInChecks = tries % OWN_TRIES_MAX === 0 ? await this.failedInChecks(identity, failed, counted) : [];
+      const own = failed.filter((one) => isOfTheMessage(one.problem, tries) || failedInChecks.includes(one));
+      await this.parkAll(own, signal);
+      const again = without(failed, own);
       waiting = again.map(({ message, item }) => ({ message, item }));
       if (waiting.length === 0) return;
       this.sayWaiting(again);
@@ -92,6 +95,28 @@ export class MessageIntake<Item> {
     return batch.flatMap((one, index) => {
       const result = results[index];
       return result instanceof LadderError ? [{ ...one, problem: result }] : [];
+    });
+  }
+
+  /**
+   * Of these the ones that a check fails on by themselves, and does not say that a retry can help. Those of the batch that it took
+   * are sent once more, which changes nothing.
+   */
+  private async failedInChecks(
+    identity: Identity,
+    failed: readonly (Read<Item> & Refused)[],
+    counted: readonly Read<Item>[],
+  ): Promise<(Read<Item> & Refused)[]> {
+    const boardOf = ({ item }: Read<Item>): string | null => this.parts.kind.boardOf(item);
+    const inChecks = failed.filter(({ problem }) => problem.code === 'OVERLOADED' && 'check' in problem.extensions);
+    const suspects = inChecks.filter(({ problem }) => !isRetriable(problem.cause));
+    const boards = new Set(suspects.map(boardOf));
+    const others = counted.filter((one) => boards.has(boardOf(one)));
+    const taken = others.length === 0 ? [] : without(others, await this.submit(identity, others));
+    return suspects.filter((one) => {
+      const isOfItsBoard = (other: Read<Item>): boolean => boardOf(other) === boardOf(one);
+      if (others.some(isOfItsBoard)) return taken.some(isOfItsBoard);
+      return inChecks.filter(isOfItsBoard).length === 1;
     });
   }
 
@@ -147,6 +172,15 @@ export class MessageIntake<Item> {
   }
 }
 
+/** Those of the first whose message is not in the second. */
+function without<One extends { message: IntakeMessage }>(
+  all: readonly One[],
+  some: readonly { message: IntakeMessage }[],
+): One[] {
+  const left = new Set(some.map(({ message }) => message));
+  return all.filter(({ message }) => !left.has(message));
+}
+
 const placeOf = ({ partition, offset }: IntakeMessage): object => ({ partition, offset });
 
 /**
@@ -155,7 +189,7 @@ const placeOf = ({ partition, offset }: IntakeMessage): object => ({ partition, 
  */
 function isOfTheMessage({ code }: LadderError, tries: number): boolean {
   if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN') return false;
-  if (code === 'INTERNAL') return tries >= INTERNAL_TRIES_MAX;
+  if (code === 'INTERNAL') return tries >= OWN_TRIES_MAX;
   return !ERRORS[code].retriable;
 }
 

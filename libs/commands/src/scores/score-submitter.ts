@@ -9,7 +9,7 @@ import {
   type Board,
   type PublishedPatch,
 } from '@laddercast/domain';
-import { Extensions, type CheckedSubmission } from '@laddercast/extension';
+import { Extensions, type CheckedSubmission, type CheckVerdict } from '@laddercast/extension';
 import {
   BoardCatalog,
   Ledger,
@@ -159,15 +159,8 @@ export class ScoreSubmitter {
       patch: body.patch ?? null,
     };
     for (const check of asked) {
-      const answer = await check.check(board, submission).catch((error: unknown) => {
-        throw new LadderError(
-          'OVERLOADED',
-          `The check ${check.constructor.name} could not decide; nothing was stored.`,
-          { retryAfterSeconds: 2 },
-          { cause: error },
-        );
-      });
       const name = check.constructor.name;
+      const answer = await askCheck(name, () => check.check(board, submission));
       if (answer.verdict === 'reject') throw new LadderError('SUBMISSION_REJECTED', answer.reason, { check: name });
       // What a check asks for cannot be done: to count the run all the same would let through what it wanted looked at.
       if (answer.verdict === 'hold' && board.runsFrom === undefined) throw runsNotKept(board.id);
@@ -175,6 +168,16 @@ export class ScoreSubmitter {
       else if (answer.verified) said.verified = true;
     }
     return said;
+  }
+}
+
+/** @throws OVERLOADED when it throws, whether at once or by its promise */
+async function askCheck(name: string, ask: () => Promise<CheckVerdict>): Promise<CheckVerdict> {
+  try {
+    return await ask();
+  } catch (cause) {
+    const detail = `The check ${name} could not decide; nothing was stored.`;
+    throw new LadderError('OVERLOADED', detail, { check: name, retryAfterSeconds: 2 }, { cause });
   }
 }
 

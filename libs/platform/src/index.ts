@@ -15,6 +15,7 @@ export * from './telemetry/process-log.js';
 export * from './telemetry/rate-limited-log.js';
 export * from './telemetry/request-id.js';
 export * from './calls/retry.js';
+export * from './calls/saga-scope.js';
 export { namesSentinels, sentinelAddressOf, type SentinelAddress } from './sentinel-address.js';
 export * from './calls/coalesced-call.js';
 export * from './process/shutdown-times.js';

@@ -2,6 +2,7 @@ import type { LadderEvent } from '@laddercast/domain';
 import { PostgresLogEnds, type LogBatch, type LogGroup, type LogRecord } from '@laddercast/event-log';
 import { Extensions, type LogSaga } from '@laddercast/extension';
 import { BoardCatalog, poolIdsOf, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
+import { inSaga } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import { sagaEventOf, type NamesOfNumbers } from './saga-news.js';
 
@@ -35,7 +36,9 @@ export class TeamSagas {
   private async tell(saga: LogSaga, { lane, records }: LogBatch): Promise<void> {
     const names = await this.namesFor(records);
     const events = records.flatMap((record) => sagaEventOf(record, names) ?? []);
-    if (events.length > 0) await saga.handle({ lane, incarnation: await this.log.logName(), events });
+    if (events.length === 0) return;
+    const incarnation = await this.log.logName();
+    await inSaga(() => saga.handle({ lane, incarnation, events }));
   }
 
   /** Looked up once for a batch, however many of its events name them. */

@@ -1,5 +1,5 @@
 import { LadderError } from '@laddercast/domain';
-import { Environment, sleep } from '@laddercast/platform';
+import { Environment, isInSaga, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { LaneRoutes } from '../writes/lane-routes.js';
 import { LaneWriters } from '../submissions/lane-writers.js';
@@ -20,12 +20,17 @@ import type {
 } from '../entries/ledger-writes.js';
 
 const OUTBOX_LOOK_EVERY_MS = 1000;
+/**
+ * Sagas find room up to so many times the limit: of a full outbox nothing is trimmed before they have gone on. One that writes up
+ * to so many events for each that it reads gets through; one that answers its own events is stopped here.
+ */
+const ROOM_OF_SAGAS = 4;
 
 /** The source of truth: every write is durable, with its events, before it is answered. */
 @Injectable()
 export class Ledger {
   private readonly stopped = new AbortController();
-  private outboxFull = false;
+  private inOutbox = 0;
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -64,7 +69,7 @@ export class Ledger {
   /** @throws LEDGER_UNAVAILABLE, OUTBOX_FULL where a write would wait in vain */
   assertTakes(): void {
     this.database.reach.assertThere();
-    if (!this.outboxFull) return;
+    if (this.inOutbox <= this.limits.OUTBOX_EVENTS_MAX * (isInSaga() ? ROOM_OF_SAGAS : 1)) return;
     const detail = 'The log is far behind; send it again later, with the same id.';
     throw new LadderError('OUTBOX_FULL', detail, { retryAfterSeconds: 10 });
   }
@@ -93,7 +98,7 @@ export class Ledger {
   private async watchOutbox(): Promise<void> {
     while (!this.stopped.signal.aborted) {
       const waiting = await outboxBacklog(this.database, this.lanes).catch(() => null);
-      if (waiting !== null) this.outboxFull = waiting > this.limits.OUTBOX_EVENTS_MAX;
+      if (waiting !== null) this.inOutbox = waiting;
       await sleep(OUTBOX_LOOK_EVERY_MS, this.stopped.signal);
     }
   }

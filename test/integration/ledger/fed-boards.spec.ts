@@ -1,7 +1,7 @@
 // Real: PostgreSQL and the ledger of two processes. Events are delivered by hand, so that they can be late, or come twice.
-import { RATING_ALGORITHMS, type BoardDefinition } from '@laddercast/domain';
+import { RATING_ALGORITHMS, withBoardDefaults, type BoardDefinition } from '@laddercast/domain';
 import { createTestDatabase, DatabaseClock, Dice, seedOfRun, type TestDatabase } from '@laddercast/testing';
-import type { Pool } from '@laddercast/ledger';
+import { EntryExpirer, type Pool } from '@laddercast/ledger';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FeedNode } from '../nodes/feed-node.js';
 import { submissionOf } from '../nodes/ledger-node.js';
@@ -290,6 +290,36 @@ describe('boards that a rating pool feeds', () => {
       const rankable = [...lastPlayed].filter(([, atMs]) => atMs + idleMax > nowMs).map(([playerId]) => playerId);
       expect((await node.entriesOf(board)).map(({ playerId }) => playerId)).toEqual(rankable.sort());
       expect(lastPlayed.size).toBe(8);
+    } finally {
+      await clock.close();
+    }
+  });
+
+  it('do not get back who had its lifetime there, until its next game', async () => {
+    const clock = await DatabaseClock.of(testDatabase.url);
+    try {
+      const { limits } = withBoardDefaults({
+        ...{ order: 'desc', operator: 'latest', limits: { entryLifetimeSeconds: 90_000 } },
+      } as unknown as BoardDefinition);
+      const pool = await poolOf({}, { limits });
+      const look = async (): Promise<string[]> => {
+        await node.settle(pool.uid);
+        await node.fill();
+        await new EntryExpirer(node.database, node.lanes, node.notifier).run(new AbortController().signal);
+        return (await node.entriesOf(board)).map(({ playerId }) => playerId);
+      };
+      await play(pool, 'g1', { ada: 1, bob: 2 });
+      expect(await look()).toEqual(['ada', 'bob']);
+      await clock.goOnFrom((await clock.nowMs()) + 80_000_000);
+      await play(pool, 'g2', { ada: 1, cy: 2 });
+      await look();
+      await clock.goOnFrom((await clock.nowMs()) + 80_000_000);
+      expect(await look()).toEqual(['ada', 'cy']);
+      // All are written anew by other rules.
+      await node.makePool(pool.id, { board, rankable: { inactiveDaysMax: 30 } });
+      expect(await look()).toEqual(['ada', 'cy']);
+      await play(pool, 'g3', { bob: 1, di: 2 });
+      expect(await look()).toEqual(['ada', 'bob', 'cy', 'di']);
     } finally {
       await clock.close();
     }

@@ -62,6 +62,14 @@ export interface OverrideWrite {
   traceparent?: string;
 }
 
+export interface FedPlace {
+  window: StoredWindow;
+  /** null: no entry. */
+  entry: FedEntry | null;
+  /** The player's last game there is longer ago than entries live: one that went does not come back, unless by a later time. */
+  isPastLifetime?: boolean;
+}
+
 /** What a rating pool says of a player: entries as they are to be, by no order of time. */
 export interface FeedWrite {
   kind: 'feed';
@@ -69,8 +77,8 @@ export interface FeedWrite {
   playerId: string;
   /** Up to which the pool was rated when this was read; an entry that was fed from there, or later, stays as it is. */
   feedPosition: number;
-  /** Of windows of this revision of the board; null: no entry. */
-  entries: readonly { window: StoredWindow; entry: FedEntry | null }[];
+  /** Of windows of this revision of the board. */
+  entries: readonly FedPlace[];
   /** As of a {@link SubmitWrite}. */
   traceparent?: string;
 }

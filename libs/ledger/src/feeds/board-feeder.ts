@@ -1,10 +1,10 @@
-import { LadderError, type Board, type FedEntry, type StoredWindow } from '@laddercast/domain';
+import { LadderError, type Board, type StoredWindow } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { beginFill } from '../boards/fed-boards.js';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { StaleBoardError, type FeedWrite } from '../entries/ledger-writes.js';
+import { StaleBoardError, type FedPlace, type FeedWrite } from '../entries/ledger-writes.js';
 import { Ledger } from '../writes/ledger.js';
 import { keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
 import { readFedState } from './fed-state.js';
@@ -152,13 +152,14 @@ const includes = (windows: readonly StoredWindow[], { uid }: StoredWindow): bool
 
 /** A write for each player and board. */
 function writesOf(places: readonly PlaceOfEntry[], standing: Standing): FeedWrite[] {
-  const writes = new Map<string, FeedWrite & { entries: { window: StoredWindow; entry: FedEntry | null }[] }>();
+  const writes = new Map<string, FeedWrite & { entries: FedPlace[] }>();
   const { ratedPosition: feedPosition } = standing.state;
   for (const place of places) {
     const { board, playerId, window } = place;
     const key = `${board.uid}/${playerId}`;
     const write = writes.get(key) ?? { kind: 'feed' as const, board, playerId, feedPosition, entries: [] };
-    write.entries.push({ window, entry: standing.entryOf(place) });
+    const entry = standing.entryOf(place);
+    write.entries.push({ window, entry, ...(standing.isPastLifetime(place) && { isPastLifetime: true }) });
     writes.set(key, write);
   }
   return [...writes.values()];

@@ -59,9 +59,17 @@ export class Standing {
   entryOf(place: PlaceOfEntry): FedEntry | null {
     const player = this.players.get(place.playerId);
     if (!player || !this.rankabilityOf(player).isRankable) return null;
-    const stretch = stretchOf(place);
-    const games = stretch ? this.gamesIn(stretch) : this.allGamesOf(player);
+    const games = this.gamesOf(place, player);
     return games && fedEntry(this.pool, place.board.feed!, games);
+  }
+
+  /** Whether the last game there is longer ago than entries live. */
+  isPastLifetime(place: PlaceOfEntry): boolean {
+    const { entryLifetimeSeconds } = place.board.definition.limits;
+    const player = this.players.get(place.playerId);
+    if (entryLifetimeSeconds === null || !player) return false;
+    const games = this.gamesOf(place, player);
+    return games !== null && games.lastPlayedAtMs <= this.state.nowMs - 1000 * entryLifetimeSeconds;
   }
 
   rankabilityOf({ rating }: RatedPlayer): ReturnType<typeof rankabilityOf> {
@@ -80,6 +88,11 @@ export class Standing {
     });
     const ends = untilMs === null ? leaving : [...leaving, untilMs];
     return ends.length === 0 ? null : Math.min(...ends);
+  }
+
+  private gamesOf(place: PlaceOfEntry, player: RatedPlayer): WindowOfGames | null {
+    const stretch = stretchOf(place);
+    return stretch ? this.gamesIn(stretch) : this.allGamesOf(player);
   }
 
   private gamesIn(stretch: StretchOfPlayer): WindowOfGames | null {

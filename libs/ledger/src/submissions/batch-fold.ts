@@ -290,8 +290,10 @@ export class BatchFold {
       this.changedFeeds.set(entryKeyOf(window.uid, playerId), row);
     }
     const changed = news
-      .map(({ window, entry }) => {
-        const after = entry && { ...entry, metadata: null, version: position };
+      .map(({ window, entry, isPastLifetime }) => {
+        const row = this.row(window, playerId);
+        const isOver = isPastLifetime && row?.removed && entry && entry.achievedAtMs <= row.state.achievedAtMs;
+        const after = entry && !isOver ? { ...entry, metadata: null, version: position } : null;
         return { window, before: this.current(window, playerId), after };
       })
       .filter(({ before, after }) => !standsEqual(before, after));

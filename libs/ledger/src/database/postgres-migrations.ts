@@ -38,7 +38,8 @@ import { monotonicMs, sleep } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
 import { MigrationExecutor, type DataSource } from 'typeorm';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
-import { discardConnection, sqlRunnerOf, type SqlRunner } from './postgres-database.js';
+import type { SqlRunner } from './postgres-database.js';
+import { discardConnection, sqlRunnerOf } from './postgres-runners.js';
 
 export const MIGRATIONS_TABLE = 'ladder_migrations';
 export const MIGRATIONS = [

@@ -4,7 +4,8 @@ import { LedgerClock } from '../database/ledger-clock.js';
 import { AheadCommit } from './ahead-commit.js';
 import { LaneMemory } from './lane-memory.js';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
-import { pipelineOf, rollBack, type PostgresDatabase } from '../database/postgres-database.js';
+import type { PostgresDatabase } from '../database/postgres-database.js';
+import { pipelineOf, rollBack } from '../database/postgres-runners.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
 import {
   commitHalves,

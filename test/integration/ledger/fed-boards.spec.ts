@@ -1,7 +1,7 @@
 // Real: PostgreSQL and the ledger of two processes. Events are delivered by hand, so that they can be late, or come twice.
 import { RATING_ALGORITHMS, withBoardDefaults, type BoardDefinition } from '@laddercast/domain';
 import { createTestDatabase, DatabaseClock, Dice, seedOfRun, type TestDatabase } from '@laddercast/testing';
-import { EntryExpirer, type Pool } from '@laddercast/ledger';
+import { EntryExpirer, type Pool, type PoolsOf } from '@laddercast/ledger';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FeedNode } from '../nodes/feed-node.js';
 import { submissionOf } from '../nodes/ledger-node.js';
@@ -162,7 +162,15 @@ describe('boards that a rating pool feeds', () => {
     expect(await node.linesOf(board)).toEqual([]);
     await node.fill();
     expect((await node.linesOf(board)).sort()).toEqual(expected);
-    expect(await node.database.query('SELECT * FROM board_fills WHERE pool_uid = $1', [pool.uid])).toEqual([]);
+    const left = (): Promise<object[]> =>
+      node.database.query('SELECT * FROM board_fills WHERE pool_uid = $1', [pool.uid]);
+    expect(await left()).toEqual([]);
+    await node.registry.reset(board, 'test');
+    await node.pools.delete(pool.id, null, 'test');
+    await node.pools.purge(new AbortController().signal);
+    expect(await left()).toHaveLength(1);
+    await node.filler.run(new AbortController().signal, node.algorithms.everywhere);
+    expect(await left()).toEqual([]);
   });
 
   it('show who is rankable, by other rules once these are changed', async () => {
@@ -247,7 +255,11 @@ describe('boards that a rating pool feeds', () => {
       expect(await node.linesOf(`${board}-beside`)).toEqual(['alltime cy 1516', 'alltime di 1484']);
       await other.fill();
       expect(await node.linesOf(board)).toEqual([]);
-      await node.fill();
+      const fillOf = (by: FeedNode, of: PoolsOf): Promise<void> => by.filler.run(new AbortController().signal, of);
+      await fillOf(other, other.algorithms.everywhere);
+      await fillOf(node, node.algorithms.everywhere);
+      expect(await node.linesOf(board)).toEqual([]);
+      await fillOf(node, ['of-a-team']);
       expect(await node.linesOf(board)).toEqual(['alltime ada 1516', 'alltime bob 1484']);
     } finally {
       node.ofTeams.pop();

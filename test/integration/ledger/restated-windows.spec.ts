@@ -1,6 +1,6 @@
 // Real: PostgreSQL and the ledgers of two processes; their clock is the test's. A process that dies is one whose statements fail
 // from some step on: what was not committed is rolled back.
-import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
+import { LadderError, RATING_ALGORITHMS, type Board, type BoardDefinition } from '@laddercast/domain';
 import {
   EditionCatalog,
   LaneQueue,
@@ -88,8 +88,8 @@ describe('restating a window that ended', () => {
     );
 
   /** Two games of a day, of which the first is void afterwards. */
-  const voidedAfterwards = async (): Promise<Pool> => {
-    const pool = await feeding();
+  const voidedAfterwards = async (of: object = {}): Promise<Pool> => {
+    const pool = await feeding(of);
     await play(pool, 'g1', { ada: 1, bob: 2 }, 2);
     await play(pool, 'g2', { bob: 1, cy: 2 }, 3);
     await close();
@@ -321,11 +321,28 @@ describe('restating a window that ended', () => {
     expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
   });
 
+  it('is left to a process that has the algorithm of the pool', async () => {
+    node.ofTeams.push({ ...RATING_ALGORITHMS.find(({ name }) => name === 'elo')!, name: 'of-a-team' });
+    try {
+      await voidedAfterwards({ algorithm: 'of-a-team' });
+      await node.restatements.ask(await uid(), { actor: 'test', reason: null });
+      await other.restater.run(ALWAYS, other.algorithms.everywhere);
+      // Somebody who reads meanwhile would have to begin anew.
+      const attempts = await query('SELECT attempt FROM restatements WHERE window_uid = $1', [await uid()]);
+      expect(attempts).toEqual([{ attempt: 0 }]);
+      await node.restater.run(ALWAYS, ['of-a-team']);
+      await node.revise();
+      expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
+    } finally {
+      node.ofTeams.pop();
+    }
+  });
+
   it('ends with its board, or where a pool feeds that no more', async () => {
     await voidedAfterwards();
     await node.restatements.ask(await uid(), { actor: 'test', reason: null });
     await node.makePool(id, { boards: [] });
-    await node.restater.run(ALWAYS);
+    await node.restater.run(ALWAYS, node.algorithms.everywhere);
     expect(await query('SELECT FROM restatements')).toEqual(
       await query('SELECT FROM restatements WHERE done_at IS NOT NULL'),
     );

@@ -55,7 +55,7 @@ async function settle(...rules: TestRule[]): Promise<void> {
   for (let round = 0; round <= TRIES_MAX; round += 1) {
     await node.database.query('UPDATE rule_examinations SET due_at = ladder_now()');
     await Promise.all(rules.map((rule) => node.ruleExaminer.look(rule, signal)));
-    await node.ruleExaminer.settled();
+    await Promise.all(rules.map((rule) => node.ruleExaminer.settled(rule)));
   }
 }
 
@@ -169,7 +169,7 @@ describe('a rule of a team', () => {
     for (const player of ['bad', 'ada', 'bob']) runs.push(await node.record(board, player, 1, { columns: [0] }));
     await node.deliver(...runs);
     await node.ruleExaminer.look(rule, signal);
-    await node.ruleExaminer.settled();
+    await node.ruleExaminer.settled(rule);
     // Those who can be examined are, at the first look.
     expect((await node.flagged({ board: name })).map(({ playerId }) => playerId).sort()).toEqual(['ada', 'bob']);
     expect(await letters.list(10, null, 'integrity')).not.toContainEqual(
@@ -214,7 +214,7 @@ describe('a rule of a team', () => {
     await expect.poll(() => new Set(hangs.asked.map(({ run }) => run.submissionId)).size).toBe(AT_ONCE + 4);
     stop.abort();
     await look;
-    await node.ruleExaminer.settled();
+    await Promise.all([hangs, quick].map((rule) => node.ruleExaminer.settled(rule)));
     expect(await waiting(hangs)).toBe(AT_ONCE + 4);
   });
 

@@ -68,9 +68,9 @@ export class RuleExaminer {
     }
   }
 
-  /** Resolves once nothing is under way. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.running.values()].flatMap((running) => [...running]));
+  /** Resolves once nothing is under way for a rule. */
+  async settled(rule: IntegrityRule): Promise<void> {
+    await Promise.all(this.running.get(rule.name) ?? []);
   }
 
   private async examine(rule: IntegrityRule, due: DueExamination): Promise<void> {

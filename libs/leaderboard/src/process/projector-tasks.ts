@@ -23,6 +23,7 @@ import {
   Reconciliations,
   EndedRuns,
   EntryEnder,
+  RatingAlgorithms,
   RatingHistoryPruner,
   RollingExpirer,
   RunPruner,
@@ -34,7 +35,9 @@ import {
   windowDuties,
   WindowCloser,
   WindowRestater,
+  type Duty,
   type LeasedTaskOptions,
+  type PoolsOf,
 } from '@laddercast/ledger';
 import { Environment, nowMs } from '@laddercast/platform';
 import {
@@ -80,11 +83,19 @@ function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
   const filler = part(BoardFiller);
   const ender = part(EntryEnder);
   const restater = part(WindowRestater);
+  const { everywhere, ofTeams } = part(RatingAlgorithms);
   const periods = part(PeriodCloser);
   const ratingHistory = part(RatingHistoryPruner);
   const partitions = part(PositionPartitions);
   const runs = part(RunPruner);
   const ended = part(EndedRuns);
+  const fillingOf = (pools: PoolsOf): Duty =>
+    look.duty(filler.due, { everyMs: 500, run: (signal) => filler.run(signal, pools) });
+  const restatingOf = (pools: PoolsOf): Duty =>
+    look.duty(restater.due, {
+      ...{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000 },
+      run: (signal) => restater.run(signal, pools),
+    });
   return [
     {
       name: 'windows:schedule',
@@ -188,10 +199,7 @@ function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'pools',
       failing: 'Boards that rating pools feed are not filled now, and entries whose time is over stay on them',
-      duties: [
-        look.duty(filler.due, { everyMs: 500, run: (signal) => filler.run(signal) }),
-        look.duty(ender.due, { everyMs: 500, run: (signal) => ender.run(signal) }),
-      ],
+      duties: [fillingOf(everywhere), look.duty(ender.due, { everyMs: 500, run: (signal) => ender.run(signal) })],
     },
     {
       name: 'pools:restate',
@@ -199,13 +207,21 @@ function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'pools',
       failing: 'Windows that are to be restated keep the standings that they have',
-      duties: [
-        look.duty(restater.due, {
-          ...{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000 },
-          run: (signal) => restater.run(signal),
-        }),
-      ],
+      duties: [restatingOf(everywhere)],
     },
+    // Another projector may lack the module of a team: what takes its algorithm is done by one that has it.
+    ...ofTeams.map((algorithm) => ({
+      name: `pools:algorithm:${algorithm}`,
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'pools',
+      failing: `Pools of the algorithm "${algorithm}" are not rated now, or their boards wait`,
+      duties: [
+        { everyMs: 5000, run: (signal: AbortSignal) => rater.sweep(signal, [algorithm]) },
+        fillingOf([algorithm]),
+        restatingOf([algorithm]),
+      ],
+    })),
     {
       name: 'pools:prune',
       ttlMs: 30_000,
@@ -251,18 +267,17 @@ function integrityTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
   const examiner = part(RuleExaminer);
   const decisions = part(FlagDecisions);
   const flags = part(Flags);
-  const rules: ProjectorTask = {
-    name: 'integrity:rules',
-    ttlMs: 5000,
-    askEveryMs: 1000,
-    log: 'integrity',
-    failing: 'Runs wait for a rule',
-    // Each rule in turns of its own: one that hangs holds up no other.
-    duties: examiner.rules.map((rule) => ({ everyMs: 250, run: (signal) => examiner.look(rule, signal) })),
-    onTerm: () => () => examiner.settled(),
-  };
   return [
-    ...(rules.duties.length > 0 ? [rules] : []),
+    // Each rule by itself: one that hangs holds up no other, and another projector may lack its module.
+    ...examiner.rules.map((rule) => ({
+      name: `integrity:rule:${rule.name}`,
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'integrity',
+      failing: `Runs wait for the rule "${rule.name}"`,
+      duties: [{ everyMs: 250, run: (signal: AbortSignal) => examiner.look(rule, signal) }],
+      onTerm: () => () => examiner.settled(rule),
+    })),
     {
       name: 'integrity:flags',
       ttlMs: 5000,

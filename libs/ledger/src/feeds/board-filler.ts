@@ -4,7 +4,7 @@ import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
-import { AlgorithmMissing } from '../pools/rating-algorithms.js';
+import { AlgorithmMissing, isOfPools, type PoolsOf } from '../pools/rating-algorithms.js';
 import { BoardFeeder } from './board-feeder.js';
 import { RULES_CHANGED, type FoldedEvent, type PoolEventFold, type PoolInTurn } from '../pools/pool-events.js';
 
@@ -22,6 +22,7 @@ interface Fill {
 
 const FILLS = prepared(`
   SELECT board_uid AS "boardUid", pool_uid AS "poolUid", round, after_player AS "afterPlayer" FROM board_fills
+  LEFT JOIN pools USING (pool_uid) WHERE ${isOfPools("definition ->> 'algorithm'")}
   ORDER BY round LIMIT ${BOARDS_AT_ONCE}`);
 
 const NEXT_PLAYERS = prepared(`
@@ -39,8 +40,8 @@ const END_FILL = prepared('DELETE FROM board_fills WHERE board_uid = $1 AND roun
  */
 @Injectable()
 export class BoardFiller {
-  /** What {@link run} finds, for a `SharedLook`. */
-  readonly due = FILLS;
+  /** Where {@link run} may find something, for a `SharedLook`. */
+  readonly due = 'SELECT FROM board_fills';
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -48,8 +49,9 @@ export class BoardFiller {
     private readonly feeder: BoardFeeder,
   ) {}
 
-  async run(signal: AbortSignal): Promise<void> {
-    const fills = await this.database.query<Fill>(FILLS);
+  /** @param of all pools when not given */
+  async run(signal: AbortSignal, of: PoolsOf | null = null): Promise<void> {
+    const fills = await this.database.query<Fill>(FILLS, [of]);
     if (fills.length === 0) return;
     // A fill is as old as its board: now each is known, or gone.
     await this.boards.refresh();

@@ -1,6 +1,7 @@
 import { Environment, metrics } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
 import { drawPositions } from '../lanes/lane-events.js';
 import { takeLane } from '../lanes/lane-locks.js';
@@ -10,7 +11,7 @@ import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { tryPoolTurn } from './pool.js';
 import { writeOutcome, type PoolEventFold } from './pool-events.js';
 import { PoolFolds } from './pool-folds.js';
-import { AlgorithmMissing } from './rating-algorithms.js';
+import { AlgorithmMissing, isOfPools, type PoolsOf } from './rating-algorithms.js';
 import {
   moveRatedPosition,
   readWorkOfTurn,
@@ -25,6 +26,11 @@ import {
 const TURNS_MAX = 20;
 /** The most pools of one sweep. */
 const SWEPT_MAX = 1000;
+
+const POOLS_BEHIND = prepared(`
+  SELECT pool_uid AS uid FROM pools
+  WHERE rated_position < recorded_position AND pool_id IS NOT NULL AND ${isOfPools("definition ->> 'algorithm'")}
+  ORDER BY rated_position LIMIT ${SWEPT_MAX}`);
 
 /** Thrown to roll back a turn whose games another process has rated meanwhile. */
 class RatedAlready extends Error {}
@@ -64,12 +70,12 @@ export class PoolRater {
     return true;
   }
 
-  /** Rates the pools that are behind: their event was lost, or the process that had it died. */
-  async sweep(signal: AbortSignal): Promise<RunAgain | undefined> {
-    const behind = await this.database.query<{ uid: number }>(
-      `SELECT pool_uid AS uid FROM pools WHERE rated_position < recorded_position AND pool_id IS NOT NULL
-       ORDER BY rated_position LIMIT ${SWEPT_MAX}`,
-    );
+  /**
+   * Rates the pools that are behind: their event was lost, or the process that had it died, or lacks the algorithm.
+   * @param of all pools when not given
+   */
+  async sweep(signal: AbortSignal, of: PoolsOf | null = null): Promise<RunAgain | undefined> {
+    const behind = await this.database.query<{ uid: number }>(POOLS_BEHIND, [of]);
     let isMoreLeft = false;
     await tryEach(behind, signal, async ({ uid }) => {
       if (await this.rate(uid)) isMoreLeft = true;

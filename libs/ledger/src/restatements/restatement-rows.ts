@@ -1,4 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import { isOfPools, type PoolsOf } from '../pools/rating-algorithms.js';
 
 /** How far a window's last restatement is. */
 export interface Restatement {
@@ -34,9 +36,14 @@ const COLUMNS = `window_uid AS "windowUid", actor, reason, attempt, players_read
 /** The most windows of one look. */
 const WINDOWS_AT_ONCE = 100;
 
-/** Windows that are being restated, those asked for first. */
-export const UNDER_WAY = `
-  SELECT ${COLUMNS} FROM restatements WHERE done_at IS NULL ORDER BY asked_at, window_uid LIMIT ${WINDOWS_AT_ONCE}`;
+/** Windows that are being restated. */
+export const UNDER_WAY = 'SELECT FROM restatements WHERE done_at IS NULL';
+
+const UNDER_WAY_OF = prepared(`
+  SELECT ${COLUMNS} FROM restatements AS r WHERE done_at IS NULL AND ${isOfPools(`(
+    SELECT p.definition ->> 'algorithm' FROM windows JOIN boards AS b USING (board_uid)
+    JOIN pools AS p ON p.pool_uid = (b.feed ->> 'poolUid')::int WHERE window_uid = r.window_uid)`)}
+  ORDER BY asked_at, window_uid LIMIT ${WINDOWS_AT_ONCE}`);
 
 const OF_WINDOW = `SELECT ${COLUMNS} FROM restatements WHERE window_uid = $1`;
 
@@ -88,8 +95,12 @@ const NOTE_DONE = `
 
 const GIVE_UP = 'DELETE FROM restatements WHERE window_uid = $1 AND attempt = $2 AND entries IS NULL';
 
-/** Those that are under way, the first that was asked for first. */
-export const restatementsUnderWay = (sql: SqlRunner): Promise<Restatement[]> => sql.query<Restatement>(UNDER_WAY);
+/**
+ * Those that are under way, the first that was asked for first.
+ * @param of which pools feed the windows; all when not given
+ */
+export const restatementsUnderWay = (sql: SqlRunner, of: PoolsOf | null = null): Promise<Restatement[]> =>
+  sql.query<Restatement>(UNDER_WAY_OF, [of]);
 
 export async function restatementOf(sql: SqlRunner, windowUid: number): Promise<Restatement | undefined> {
   const [row] = await sql.query<Restatement>(OF_WINDOW, [windowUid]);

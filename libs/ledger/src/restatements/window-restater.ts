@@ -4,7 +4,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { tryEach } from '../database/try-each.js';
 import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { AlgorithmMissing, RatingAlgorithms } from '../pools/rating-algorithms.js';
+import { AlgorithmMissing, RatingAlgorithms, type PoolsOf } from '../pools/rating-algorithms.js';
 import { EDITION_TIMEOUT_MS } from '../standings/edition-writer.js';
 import { endedEntries } from './ended-games.js';
 import { RestatedEntries } from './restated-entries.js';
@@ -58,7 +58,7 @@ interface ToldEntry {
  */
 @Injectable()
 export class WindowRestater {
-  /** What {@link run} finds, for a `SharedLook`. */
+  /** Where {@link run} may find something, for a `SharedLook`. */
   readonly due = UNDER_WAY;
 
   constructor(
@@ -68,9 +68,12 @@ export class WindowRestater {
     private readonly entries: RestatedEntries,
   ) {}
 
-  /** @throws AggregateError of what failed; it holds up no other window */
-  async run(signal: AbortSignal): Promise<void> {
-    await tryEach(await restatementsUnderWay(this.database), signal, async (asked) => {
+  /**
+   * @param of which pools feed the windows; all when not given
+   * @throws AggregateError of what failed; it holds up no other window
+   */
+  async run(signal: AbortSignal, of: PoolsOf | null = null): Promise<void> {
+    await tryEach(await restatementsUnderWay(this.database, of), signal, async (asked) => {
       const read = asked.entries === null ? await this.read(asked, signal) : asked;
       if (read) await this.entries.write(read, signal);
     });

@@ -1,7 +1,21 @@
 // Real: PostgreSQL, its clock in the test's hands, and the ledger. Checked against plain formulas, from the first game on. The
 // random histories print their seed; SEED=… repeats them.
-import { newcomer, periodAt, type PoolGame, type RatingPool } from '@laddercast/domain';
-import { changesOfPlayer, replayPool, type AskedCorrection, type Pool, type RatingStep } from '@laddercast/ledger';
+import {
+  newcomer,
+  periodAt,
+  RATING_ALGORITHMS,
+  type PoolGame,
+  type RatingAlgorithm,
+  type RatingPool,
+} from '@laddercast/domain';
+import {
+  changesOfPlayer,
+  gamesById,
+  replayPool,
+  type AskedCorrection,
+  type Pool,
+  type RatingStep,
+} from '@laddercast/ledger';
 import {
   createTestDatabase,
   DatabaseClock,
@@ -22,6 +36,19 @@ const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const ALL = { gameIds: null, playerId: null, fromMs: null, toMs: null };
 
+const glicko2 = RATING_ALGORITHMS.find(({ name }) => name === 'glicko2')!;
+/** Glicko-2 whose numbers are not finite for who begins a period with some ratings. */
+const notFiniteFrom = (name: string, isNotFinite: (rating: number) => boolean): RatingAlgorithm => ({
+  ...glicko2,
+  name,
+  ratePeriod: (parameters, player, games, period) => {
+    const rated = glicko2.ratePeriod!(parameters, player, games, period);
+    return isNotFinite(player.rating) ? { ...rated, after: { ...rated.after, rating: NaN } } : rated;
+  },
+});
+const odd = notFiniteFrom('odd', (rating) => Math.floor(rating) % 3 === 1);
+const limited = notFiniteFrom('limited', (rating) => rating > 1600);
+
 describe('a pool that rates by periods', () => {
   const seed = seedOfRun();
   let testDatabase: TestDatabase;
@@ -30,10 +57,12 @@ describe('a pool that rates by periods', () => {
   let pool: Pool;
   let nowMs = START_MS;
   let given = 0;
+  let numeric = 0;
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
     node = new FeedNode(testDatabase.url);
+    node.ofTeams.push(odd, limited);
     await node.start();
     clock = await DatabaseClock.of(testDatabase.url);
   });
@@ -48,9 +77,44 @@ describe('a pool that rates by periods', () => {
     await clock.stopAt(nowMs);
   };
 
+  it('rates again who stayed where it was, as its numbers were not finite, once they are', async () => {
+    await goTo(START_MS);
+    const periods = { every: 'daily', timeZone: 'UTC', graceSeconds: 0 };
+    pool = await node.makePool('again', { algorithm: 'limited', update: 'per-period', periods });
+    const rating = node.algorithms.poolOf(pool.definition);
+    const play = (gameId: string, places: Record<string, number>): Promise<unknown> =>
+      node.games.record(gameOf(pool.id, gameId, places));
+    const shown = async (): Promise<unknown> => {
+      const games = await gamesById(node.database, pool.uid, ['g3', 'g4']);
+      const players = await Promise.all(['ada', 'cy', 'eve'].map((playerId) => node.playerRating(pool, playerId)));
+      const { named } = await replayPool(node.database, await node.pools.get(pool.id), rating);
+      return [...games.map(({ unrated }) => unrated), ...players.map((player) => player?.games ?? 0), ...named];
+    };
+    const voidGame = async (gameId: string): Promise<void> => {
+      const asked = { selection: { ...ALL, gameIds: [gameId] }, mode: 'recompute' as const, reason: 'r' };
+      await node.corrections.record(pool.id, asked, 'test');
+      await node.rater.rate(pool.uid);
+    };
+    await play('g1', { ada: 1, bob: 2 });
+    await play('g2', { cy: 1, di: 2 });
+    await goTo(START_MS + DAY_MS);
+    await play('g3', { ada: 1, cy: 2 });
+    await play('g4', { cy: 1, eve: 2 });
+    await goTo(START_MS + 2 * DAY_MS);
+    await play('g5', { eve: 1, fay: 2 });
+    await goTo(START_MS + 4 * DAY_MS);
+    await node.closePeriods();
+    await node.rater.rate(pool.uid);
+    expect(await shown()).toEqual(['NUMERIC', null, 1, 1, 2]);
+    await voidGame('g1');
+    expect(await shown()).toEqual([null, null, 1, 1, 2]);
+    await voidGame('g2');
+    expect(await shown()).toEqual([null, null, 1, 2, 2]);
+  });
+
   it(`comes to what plain formulas say in random histories (SEED=${seed})`, { timeout: 600_000 }, async () => {
     const dice = new Dice(seed);
-    for (const [round, algorithm] of ['fide', 'glicko2', 'fide', 'glicko2'].entries()) {
+    for (const [round, algorithm] of ['fide', 'glicko2', 'odd', 'fide', 'glicko2', 'odd'].entries()) {
       const zone = dice.oneOf(['UTC', 'America/New_York', 'Pacific/Auckland']);
       const periods = {
         every: dice.oneOf(['daily', 'weekly']),
@@ -63,7 +127,7 @@ describe('a pool that rates by periods', () => {
       const games = randomGames(dice, rating, { games: 200, players: dice.oneOf([5, 30]), stepMs: 1 });
       let refused = 0;
       for (const { gameId, players } of games) {
-        if (dice.isUnder(0.15)) await goTo(nowMs + dice.below(round < 2 ? 30 : 120) * HOUR_MS);
+        if (dice.isUnder(0.15)) await goTo(nowMs + dice.below(round < 3 ? 30 : 120) * HOUR_MS);
         const playedAtMs = nowMs - dice.below(dice.oneOf([1, 3 * HOUR_MS, 4 * DAY_MS]));
         const write = gameOf(pool.id, gameId, {}, { playedAtMs });
         await node.games
@@ -79,6 +143,10 @@ describe('a pool that rates by periods', () => {
       await goTo(nowMs + 30 * DAY_MS);
       await node.closePeriods();
       await node.rater.rate(pool.uid);
+      if (algorithm === 'odd') {
+        await expectReplayed(rating);
+        continue;
+      }
       const expected = ratingsOracleByPeriod({ algorithm, parameters: rating.parameters }, await storedPeriods());
       expect(refused).toBeLessThan(games.length);
       expect(expected.size).toBeGreaterThan(3);
@@ -106,7 +174,22 @@ describe('a pool that rates by periods', () => {
       }
     }
     expect(given).toBeGreaterThan(0);
+    expect(numeric).toBeGreaterThan(0);
   });
+
+  /** As no formula says: by a replay of all games, of which those count for nobody that moved nobody. */
+  async function expectReplayed(rating: RatingPool): Promise<void> {
+    const { named } = await replayPool(node.database, await node.pools.get(pool.id), rating);
+    expect(named).toEqual([]);
+    const games = await node.database.query<{ isNumeric: boolean; isRated: boolean }>(
+      `SELECT unrated IS NOT NULL AS "isNumeric", EXISTS (
+         SELECT FROM rating_changes AS c WHERE c.pool_uid = $1 AND c.game_position = g.position AND refund IS NULL) AS "isRated"
+       FROM games AS g WHERE pool_uid = $1 AND (unrated IS NULL OR unrated = 'NUMERIC')`,
+      [pool.uid],
+    );
+    expect(games.filter(({ isNumeric, isRated }) => isNumeric === isRated)).toEqual([]);
+    numeric += games.filter(({ isNumeric }) => isNumeric).length;
+  }
 
   async function historyOf(playerId: string): Promise<RatingStep[]> {
     const page = { beforePosition: null, limit: 100 };

@@ -1,10 +1,13 @@
 import {
+  newcomer,
+  periodNumbered,
   ratedSides,
   type Outcome,
   type PeriodChange,
   type PeriodHistory,
   type PoolGame,
   type RatedPeriodGame,
+  type RatingPool,
   type RatingState,
   type Refund,
 } from '@laddercast/domain';
@@ -12,6 +15,7 @@ import { textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { PERIOD_CLOSED } from '../periods/period-closer.js';
+import { CLOCKS_APART_MS } from '../pools/recorded-games.js';
 import { BASE_STATE, stateJson } from './state-json.js';
 import { StoredRefunds } from './stored-refunds.js';
 
@@ -38,7 +42,8 @@ interface PlayerOfPeriod {
   /** null: it was a newcomer. */
   start: RatingState | null;
   changes: StoredChange[];
-  nextPosition: number | null;
+  /** The next rated one with a game of the player that counts, or would, were its numbers finite. */
+  nextPeriod: number | null;
 }
 
 const CLOSED_PERIODS = prepared(`
@@ -57,7 +62,11 @@ const GAMES_OF_PERIOD = prepared(`
       AND (unrated IS NULL OR unrated = 'NUMERIC') LIMIT 1) AS g
   ORDER BY g.position`);
 
-/** `$3` and `$4`: from the first position of a period to its event. */
+/**
+ * `$3` and `$4`: from the first position of a period to its event, `$5`: its number, `$6` and `$7`: the last period that is
+ * rated, and its event. A player's next period has no change of it where its numbers were not finite; games of periods
+ * after this one were recorded when it was over (`$8`, Unix ms) or later, and before the close of theirs.
+ */
 const PLAYERS_OF_PERIOD = prepared(`
   SELECT k.player_id AS "playerId",
     coalesce((SELECT ${stateJson('after')} FROM rating_changes AS c
@@ -68,9 +77,17 @@ const PLAYERS_OF_PERIOD = prepared(`
         'outcome', c.outcome) ORDER BY c.position)
       FROM rating_changes AS c
       WHERE pool_uid = $1 AND player_id = k.player_id AND position >= $3 AND position < $4), '[]') AS changes,
-    (SELECT position FROM rating_changes
-      WHERE pool_uid = $1 AND player_id = k.player_id AND position > $4 AND refund IS NULL
-      ORDER BY position LIMIT 1) AS "nextPosition"
+    (SELECT min(g.period) FROM game_players AS p
+      CROSS JOIN LATERAL (SELECT period, unrated FROM games WHERE pool_uid = $1 AND position = p.position LIMIT 1) AS g
+      WHERE p.pool_uid = $1 AND p.player_id = k.player_id AND p.position >= (
+          SELECT position FROM games
+          WHERE pool_uid = $1 AND recorded_at >= to_timestamp(($8::bigint - ${CLOCKS_APART_MS})::float8 / 1000)
+          ORDER BY recorded_at, position LIMIT 1)
+        AND p.position < coalesce((
+          SELECT position FROM rating_changes
+          WHERE pool_uid = $1 AND player_id = k.player_id AND position > $4 AND refund IS NULL
+          ORDER BY position LIMIT 1), $7)
+        AND g.period > $5 AND g.period <= $6 AND (g.unrated IS NULL OR g.unrated = 'NUMERIC')) AS "nextPeriod"
   FROM unnest($2::text[]) AS k (player_id)`);
 
 /** The periods of a pool that are rated, in their order. */
@@ -88,7 +105,7 @@ export class PeriodRows implements PeriodHistory {
   constructor(
     private readonly sql: SqlRunner,
     private readonly poolUid: number,
-    private readonly newcomer: RatingState,
+    private readonly pool: RatingPool,
     private readonly inOrder: readonly ClosedPeriod[],
   ) {
     this.closed = new Map(inOrder.map((one) => [one.period, one]));
@@ -135,13 +152,11 @@ export class PeriodRows implements PeriodHistory {
   }
 
   async nextPeriod(playerId: string, period: number): Promise<number | null> {
-    const { nextPosition } = await this.player(playerId, period);
-    if (nextPosition === null) return null;
-    return this.inOrder.find(({ position }) => position > nextPosition)?.period ?? null;
+    return (await this.player(playerId, period)).nextPeriod;
   }
 
   async stateAtStart(playerId: string, period: number): Promise<RatingState> {
-    return (await this.player(playerId, period)).start ?? this.newcomer;
+    return (await this.player(playerId, period)).start ?? newcomer(this.pool).state;
   }
 
   refundsOf(playerId: string): Promise<readonly Refund[]> {
@@ -162,11 +177,14 @@ export class PeriodRows implements PeriodHistory {
   }
 
   private async readPlayers(playerIds: ReadonlySet<string>): Promise<void> {
-    const { firstPosition, position } = this.closed.get(this.period!)!;
+    const period = this.period!;
+    const { firstPosition, position } = this.closed.get(period)!;
+    const { endsAtMs } = periodNumbered(this.pool.periods!, period)!;
+    const last = this.inOrder.at(-1)!;
     const unknown = [...playerIds].filter((playerId) => !this.players.has(playerId));
     if (unknown.length === 0) return;
     const rows = await this.sql.query<PlayerOfPeriod>(PLAYERS_OF_PERIOD, [
-      ...[this.poolUid, textArray(unknown), firstPosition, position],
+      ...[this.poolUid, textArray(unknown), firstPosition, position, period, last.period, last.position, endsAtMs],
     ]);
     for (const row of rows) this.players.set(row.playerId, row);
   }

@@ -52,6 +52,22 @@ export async function writeRecomputedGames(
   }
 }
 
+/** Of these players' games in these periods: those that count for nobody, since numbers would not be finite. */
+const MARK_NUMERIC = prepared(`
+  UPDATE games AS g SET unrated = k.reason FROM (
+    SELECT DISTINCT ON (g.position) g.position, CASE WHEN NOT EXISTS (
+      SELECT FROM jsonb_array_elements(g.players) AS player JOIN rating_changes AS c
+        ON c.pool_uid = $1 AND c.player_id = player ->> 'playerId' AND c.position > g.position
+          AND c.game_position = g.position) THEN 'NUMERIC' END AS reason
+    FROM unnest($2::text[], $3::bigint[]) AS k (player_id, period)
+    CROSS JOIN LATERAL (
+      SELECT position FROM game_players WHERE pool_uid = $1 AND player_id = k.player_id AND position >= (
+        SELECT position FROM games WHERE pool_uid = $1 AND period = k.period ORDER BY position LIMIT 1)) AS p
+    CROSS JOIN LATERAL (
+      SELECT * FROM games WHERE pool_uid = $1 AND position = p.position AND period = k.period
+        AND (unrated IS NULL OR unrated = 'NUMERIC') LIMIT 1) AS g) AS k
+  WHERE g.pool_uid = $1 AND g.position = k.position AND g.unrated IS DISTINCT FROM k.reason`);
+
 /** The same of periods, whose changes are put in the place of those that were there. */
 export async function writeRecomputedPeriods(
   transaction: SqlRunner,
@@ -69,6 +85,16 @@ export async function writeRecomputedPeriods(
     await transaction.query(FORGET_CHANGES, [poolUid, ...keysOf(forgotten)]);
     await transaction.query(ADD_CHANGES, [poolUid, ...changeParameters(changes)]);
     await transaction.query(MARK_CHANGES, [poolUid, ...keysOf(changes), eventPosition]);
+  }
+  // When all changes are there: a game counts as long as it does for one of its players.
+  const numeric = periods.filter(({ before, after }) => before?.unrated !== null || after?.unrated !== null);
+  for (let from = 0; from < numeric.length; from += CHUNK) {
+    const chunk = numeric.slice(from, from + CHUNK);
+    await transaction.query(MARK_NUMERIC, [
+      poolUid,
+      textArray(chunk.map(({ playerId }) => playerId)),
+      int8Array(chunk.map(({ period }) => period)),
+    ]);
   }
 }
 

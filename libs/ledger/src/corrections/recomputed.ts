@@ -140,7 +140,7 @@ async function byPeriods(
     uid,
     int8Array(positions),
   ]);
-  const history = new PeriodRows(sql, uid, newcomer(rating).state, await closedPeriods(sql, uid, ratedPosition));
+  const history = new PeriodRows(sql, uid, rating, await closedPeriods(sql, uid, ratedPosition));
   const isOpen = ({ isRated }: { isRated: boolean }): boolean => !isRated;
   if (correction.refund !== null) {
     const losses = await lossesOfPeriods(

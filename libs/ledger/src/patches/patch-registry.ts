@@ -38,7 +38,8 @@ const DUE_FAMILIES = `
   SELECT family_id AS family FROM patch_families f
   WHERE EXISTS (SELECT 1 FROM patches p WHERE p.family_uid = f.family_uid AND NOT is_published
       AND published_ms <= floor(extract(epoch FROM ladder_now()) * 1000)
-      AND (same_as IS NOT NULL OR jsonb_array_length(f.orders) < ${PATCH_ORDERS_MAX}))
+      AND (jsonb_array_length(f.orders) < ${PATCH_ORDERS_MAX}
+        OR EXISTS (SELECT 1 FROM patches same WHERE same.patch_uid = p.same_as AND same.is_published)))
     OR EXISTS (SELECT 1 FROM boards b
       WHERE b.family_uid = f.family_uid AND board_id IS NOT NULL AND family_revision < f.revision)
   ORDER BY family_id LIMIT ${FAMILIES_AT_ONCE}`;

@@ -16,14 +16,16 @@ import { openRetaxed } from './retax-openings.js';
  */
 export async function publish(transaction: SqlRunner, lanes: Lanes, family: StoredFamily): Promise<boolean> {
   const nowMs = await ledgerNowMs(transaction);
-  // Where the order can change no more, what would change it stays scheduled, and holds up nothing else. What was published
-  // stays so when the clock is set back.
-  await transaction.query(
-    `UPDATE patches SET is_published = true
-     WHERE family_uid = $1 AND NOT is_published AND published_ms <= $2 AND (same_as IS NOT NULL OR NOT $3::boolean)`,
-    [family.uid, nowMs, isOrderFinal(family)],
-  );
-  const patches = (await patchesOf(transaction, family)).filter(({ isPublished }) => isPublished);
+  const all = await patchesOf(transaction, family);
+  // Where the order can change no more, what would change it stays scheduled, with its hotfixes, and holds up nothing else.
+  // What was published stays so when the clock is set back.
+  const isDue = (patch: Patch): boolean =>
+    !patch.isPublished &&
+    patch.publishedAtMs <= nowMs &&
+    (!isOrderFinal(family) || firstOfChain(all, patch).isPublished);
+  const due = new Set(all.filter(isDue).map(({ uid }) => uid));
+  await transaction.query('UPDATE patches SET is_published = true WHERE patch_uid = ANY($1::int[])', [[...due]]);
+  const patches = all.filter(({ uid, isPublished }) => isPublished || due.has(uid));
   const published = publishedOf(patches);
   const order = orderAfter(family, patches, nowMs);
   if (order === null && isDeepStrictEqual(published, family.published)) {

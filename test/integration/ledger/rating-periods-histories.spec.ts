@@ -16,6 +16,7 @@ import {
   type Pool,
   type RatingStep,
 } from '@laddercast/ledger';
+import { metrics } from '@laddercast/platform';
 import {
   createTestDatabase,
   DatabaseClock,
@@ -95,8 +96,19 @@ describe('a pool that rates by periods', () => {
       await node.corrections.record(pool.id, asked, 'test');
       await node.rater.rate(pool.uid);
     };
+    const looked = async (): Promise<{ rated: number; NUMERIC: number; TOO_FEW_SIDES: number }> => {
+      const { values } = await metrics.gamesRated.get();
+      const counted = values.map(({ labels, value }) => [labels['outcome'], value]);
+      return { rated: 0, NUMERIC: 0, TOO_FEW_SIDES: 0, ...(Object.fromEntries(counted) as object) };
+    };
+    const before = await looked();
     await play('g1', { ada: 1, bob: 2 });
     await play('g2', { cy: 1, di: 2 });
+    const absent = gameOf(pool.id, 'absent', { gil: 1, hal: 1 });
+    const players = absent.players.map((player) => ({ ...player, status: 'absent' as const, place: null }));
+    await node.games.record({ ...absent, players });
+    await play('void', { gil: 1, hal: 2 });
+    await voidGame('void');
     await goTo(START_MS + DAY_MS);
     await play('g3', { ada: 1, cy: 2 });
     await play('g4', { cy: 1, eve: 2 });
@@ -106,6 +118,12 @@ describe('a pool that rates by periods', () => {
     await node.closePeriods();
     await node.rater.rate(pool.uid);
     expect(await shown()).toEqual(['NUMERIC', null, 1, 1, 2]);
+    expect(await looked()).toEqual({
+      ...before,
+      rated: before.rated + 4,
+      NUMERIC: before.NUMERIC + 1,
+      TOO_FEW_SIDES: before.TOO_FEW_SIDES + 1,
+    });
     await voidGame('g1');
     expect(await shown()).toEqual([null, null, 1, 1, 2]);
     await voidGame('g2');

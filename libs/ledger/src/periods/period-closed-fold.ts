@@ -35,10 +35,18 @@ const WRITE_PERIOD = prepared(`
   )
   ${PUT_RATINGS}`);
 
-const MARK_NUMERIC = prepared(`
-  UPDATE games AS g SET unrated = 'NUMERIC' WHERE pool_uid = $1 AND position = ANY ($2::bigint[])
+const NUMERIC_FOR_ALL = prepared(`
+  SELECT position FROM games AS g WHERE pool_uid = $1 AND position = ANY ($2::bigint[])
     AND NOT EXISTS (SELECT FROM jsonb_array_elements(g.players) AS player JOIN rating_changes AS c
       ON c.pool_uid = $1 AND c.player_id = player ->> 'playerId' AND c.position > g.position AND c.game_position = g.position)`);
+
+const MARK_NUMERIC = prepared(`
+  UPDATE games SET unrated = 'NUMERIC' WHERE pool_uid = $1 AND position = ANY ($2::bigint[])`);
+
+const COUNT_GAMES = prepared(`
+  SELECT (count(*) FILTER (WHERE unrated IS NULL))::int AS rated,
+    (count(*) FILTER (WHERE unrated = 'TOO_FEW_SIDES'))::int AS "tooFewSides"
+  FROM games WHERE pool_uid = $1 AND period = $2`);
 
 const MOVE_RATED_PERIOD = prepared('UPDATE pools SET rated_period = $2 WHERE pool_uid = $1');
 
@@ -68,7 +76,10 @@ export class PeriodClosedFold implements PoolEventFold {
     }
     const written = await writeResults(transaction, of);
     await forgetResults(transaction, of);
-    const { newcomers, numeric } = written;
+    const { newcomers } = written;
+    const numeric = await numericForAll(transaction, uid, written.numeric);
+    const [counted] = await transaction.query<{ rated: number; tooFewSides: number }>(COUNT_GAMES, [uid, period]);
+    const { rated, tooFewSides } = counted!;
     // Whether they were rankable before is not kept.
     const changed = definition.rankable
       ? written.changed.map((one) => ({ ...one, isEverywhere: true as const }))
@@ -76,12 +87,20 @@ export class PeriodClosedFold implements PoolEventFold {
     return {
       outcome: { period, games, players: changed.length },
       ...{ games, newcomers, changed },
+      looked: { rated: rated - numeric.length, NUMERIC: numeric.length, TOO_FEW_SIDES: tooFewSides },
       async store(sql) {
         if (numeric.length > 0) await sql.query(MARK_NUMERIC, [uid, int8Array(numeric)]);
         await sql.query(MOVE_RATED_PERIOD, [uid, period]);
       },
     };
   }
+}
+
+/** Of games whose numbers were not finite for one of their players: those that moved nobody. */
+async function numericForAll(transaction: SqlRunner, poolUid: number, positions: readonly number[]): Promise<number[]> {
+  if (positions.length === 0) return [];
+  const found = await transaction.query<{ position: number }>(NUMERIC_FOR_ALL, [poolUid, int8Array(positions)]);
+  return found.map(({ position }) => position);
 }
 
 function ratedChunk(

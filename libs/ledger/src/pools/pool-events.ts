@@ -1,4 +1,4 @@
-import type { RatingChanged } from '@laddercast/domain';
+import type { RatingChanged, UnratedReason } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { Pool } from './pool.js';
@@ -19,12 +19,17 @@ export interface PoolInTurn extends Pick<Pool, 'uid' | 'id' | 'definition'> {
   readonly ratedPosition: number;
 }
 
+/** How many games a rater looked at for the first time, by outcome: rated, or why they move nobody. */
+export type LookedGames = Readonly<Partial<Record<UnratedReason | 'rated', number>>>;
+
 /** What an event comes to, before anything of it is stored. */
 export interface FoldedEvent {
   /** Kept with the event, for who waits for it; see {@link outcomeOfPoolEvent}. */
   readonly outcome: object;
   /** How many games were rated with it; left out: none. */
   readonly games?: number;
+  /** The games that were rated with it; left out: none. */
+  readonly looked?: LookedGames;
   /** How many players more, or fewer, have a rated game now. */
   readonly newcomers: number;
   /** Whose ratings are to be told, as they are after the event: an event each. */

@@ -1,3 +1,4 @@
+import type { UnratedReason } from '@laddercast/domain';
 import { Environment, metrics } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -9,7 +10,7 @@ import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { tryPoolTurn } from './pool.js';
-import { writeOutcome, type PoolEventFold } from './pool-events.js';
+import { writeOutcome, type LookedGames, type PoolEventFold } from './pool-events.js';
 import { PoolFolds } from './pool-folds.js';
 import { AlgorithmMissing, isOfPools, type PoolsOf } from './rating-algorithms.js';
 import {
@@ -111,7 +112,7 @@ export class PoolRater {
   }
 
   private async takeTurnPlaced(poolUid: number): Promise<boolean> {
-    let folded: RatedTurn | null = null;
+    let looked: LookedGames = {};
     let place: Place | null = null;
     try {
       const hadTheTurn = await this.database.transaction(async (transaction) => {
@@ -121,13 +122,13 @@ export class PoolRater {
         place = this.lanes.placeOf(work.id);
         if (work.games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
         else if (work.games.length > 0)
-          folded = await rateGames(transaction, poolUid, place, work, this.folds.games(work));
+          looked = await rateGames(transaction, poolUid, place, work, this.folds.games(work));
         else if (work.event) {
-          await foldEvent(transaction, poolUid, place, { ...work, fold: this.folds.ofEvent(work.event) });
+          looked = await foldEvent(transaction, poolUid, place, { ...work, fold: this.folds.ofEvent(work.event) });
         }
         return true;
       });
-      count(folded);
+      for (const [outcome, games] of Object.entries(looked)) metrics.gamesRated.inc({ outcome }, games);
       return hadTheTurn;
     } catch (error) {
       if (error instanceof RatedAlready) return true;
@@ -156,7 +157,7 @@ async function rateGames(
   place: Place,
   { ratedPosition: from, games, ratings }: WorkOfTurn,
   folded: RatedTurn,
-): Promise<RatedTurn> {
+): Promise<LookedGames> {
   await takeLane(transaction, place);
   const to = games.at(-1)!.position;
   const changed = [...folded.players.keys()];
@@ -164,7 +165,9 @@ async function rateGames(
   await moveOn(transaction, poolUid, { from, to, games: games.length, newcomers });
   const positions = await drawPositions(transaction, changed.length);
   await writeRatings(transaction, { poolUid, lane: place.lane, ratedPosition: to }, folded, positions);
-  return folded;
+  const looked: Partial<Record<UnratedReason | 'rated', number>> = {};
+  for (const { unrated } of folded.games) looked[unrated ?? 'rated'] = (looked[unrated ?? 'rated'] ?? 0) + 1;
+  return looked;
 }
 
 /**
@@ -187,23 +190,20 @@ async function foldEvent(
   poolUid: number,
   place: Place,
   { fold, event, id, definition, ratedPosition: from }: WorkOfTurn & { fold: PoolEventFold },
-): Promise<void> {
+): Promise<LookedGames> {
   const { position: to } = event!;
   const pool = { uid: poolUid, id, definition, ratedPosition: from };
-  const { outcome, games = 0, newcomers, changed, store } = await fold.fold(transaction, pool, event!);
+  const { outcome, games = 0, newcomers, changed, looked = {}, store } = await fold.fold(transaction, pool, event!);
   await takeLane(transaction, place);
   await moveOn(transaction, poolUid, { from, to, games, newcomers });
   await store?.(transaction);
   await writeOutcome(transaction, poolUid, to, outcome);
   const positions = await drawPositions(transaction, changed.length);
   await tellRatings(transaction, { poolUid, lane: place.lane, ratedPosition: to }, changed, positions);
+  return looked;
 }
 
 /** @throws RatedAlready */
 async function moveOn(transaction: SqlRunner, poolUid: number, step: RatedStep): Promise<void> {
   if (!(await moveRatedPosition(transaction, poolUid, step))) throw new RatedAlready();
-}
-
-function count(folded: RatedTurn | null): void {
-  for (const { unrated } of folded?.games ?? []) metrics.gamesRated.inc({ outcome: unrated ?? 'rated' });
 }

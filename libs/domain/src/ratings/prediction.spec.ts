@@ -27,6 +27,19 @@ describe('the prediction of a game', () => {
     expect(draw).toBeNull();
   });
 
+  it.each(['beta', 'deviation'])('is a number for whatever %s a pool of weng-lin may have', (name) => {
+    expect(() => ratingPool('weng-lin', { [name]: 1e-200 })).toThrow(refused('VALIDATION_FAILED'));
+    for (const least of [{ [name]: 1e-100 }, { beta: 1e-100, deviation: 1e-100 }]) {
+      for (const initial of [-1_000_000, 0, 1_000_000]) {
+        const pool = ratingPool('weng-lin', { ...least, initial, tau: 0 });
+        const [even, other] = [state(pool), state(pool, { rating: initial + 1, deviation: 1e-200 })];
+        expect(predictGame(pool, [[even], [even]], NOW).win).toEqual([0.5, 0.5]);
+        const { win, draw, quality } = predictGame(pool, [[even], [other], [other, even]], NOW);
+        expect([...win, draw, quality].every(Number.isFinite), JSON.stringify({ win, draw, quality })).toBe(true);
+      }
+    }
+  });
+
   it('adds up to 1 for several sides, by the mean over their pairs', () => {
     const { win, quality } = predictGame(elo, [[state(elo, { rating: 1900 })], [state(elo)], [state(elo)]], NOW);
     const chance = 1 / (1 + 10 ** (-400 / 400));

@@ -26,6 +26,9 @@ const MODELS = {
 
 const PARTIAL = 'openskill for Python and for JavaScript disagree about it from three sides on';
 
+/** The square of less may be 0, and openskill divides by it: no chance and no rating would be a number. */
+const SQUARED_MIN = 1e-100;
+
 const parameterRules = {
   model: {
     kind: 'choice',
@@ -34,8 +37,8 @@ const parameterRules = {
     refused: { 'bradley-terry-part': PARTIAL, 'thurstone-mosteller-part': PARTIAL },
   },
   initial: { kind: 'number', default: 25, min: -1_000_000, max: 1_000_000 },
-  deviation: { kind: 'number', default: 25 / 3, min: 0, isMinExcluded: true, max: 100_000 },
-  beta: { kind: 'number', default: 25 / 6, min: 0, isMinExcluded: true, max: 100_000 },
+  deviation: { kind: 'number', default: 25 / 3, min: SQUARED_MIN, max: 100_000 },
+  beta: { kind: 'number', default: 25 / 6, min: SQUARED_MIN, max: 100_000 },
   tau: { kind: 'number', default: 25 / 300, min: 0, max: 100_000 },
   kappa: { kind: 'number', default: 0.0001, min: 0, isMinExcluded: true, max: 1 },
   epsilon: { kind: 'number', default: 0.1, min: 0, isMinExcluded: true, max: 100_000 },

@@ -207,6 +207,8 @@ describe('a pool that rates by periods', () => {
     );
     expect(games.filter(({ isNumeric, isRated }) => isNumeric === isRated)).toEqual([]);
     numeric += games.filter(({ isNumeric }) => isNumeric).length;
+    const refunds = 'SELECT FROM rating_changes WHERE pool_uid = $1 AND refund IS NOT NULL';
+    given += (await node.database.query(refunds, [pool.uid])).length;
   }
 
   async function historyOf(playerId: string): Promise<RatingStep[]> {
@@ -217,7 +219,7 @@ describe('a pool that rates by periods', () => {
   /** Makes a game void, or gives it another result. */
   async function correctSome(dice: Dice, rating: RatingPool): Promise<void> {
     const left = await node.database.query<{ gameId: string }>(
-      'SELECT game_id AS "gameId" FROM games WHERE pool_uid = $1 AND void_position IS NULL',
+      'SELECT game_id AS "gameId" FROM games WHERE pool_uid = $1 AND void_position IS NULL ORDER BY position',
       [pool.uid],
     );
     if (left.length === 0) return;

@@ -55,6 +55,16 @@ describe('submissions of one player', () => {
     expect(totals).toEqual([1, 3, 6]);
   });
 
+  it('count as they came where more wait than one commit takes, and the first of them is refused for an earlier map', async () => {
+    const board = await makeBoard({ operator: 'latest' });
+    const [stays] = SCATTERED as [string];
+    await raiseLanes(node, 8);
+    const sent = Array.from({ length: 1100 }, (_, index) => other.ledger.write(submissionOf(board, stays, index)));
+    const answers = (await Promise.all(sent)).map(({ answer }) => answer);
+    expect(other.lanes.count).toBe(8);
+    expect(answers.map(({ previousScore }) => previousScore)).toEqual([null, ...answers.keys()].slice(0, -1));
+  });
+
   it('have one order that everybody tells, where lanes are raised under those that are under way at once', async () => {
     const board = await makeBoard({ operator: 'latest' });
     const receipts: Promise<SubmitReceipt>[] = [];

@@ -9,7 +9,7 @@ const WITHOUT_JIT = '-c jit=off';
  */
 export class PostgresClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
-    super({ options: WITHOUT_JIT, ...config });
+    super({ ...config, options: [WITHOUT_JIT, config?.options].join(' ').trimEnd() });
     this.on('error', () => undefined);
   }
 }

@@ -2,6 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { postgresAddress } from './postgres-address.js';
+import { PostgresClient } from './postgres-client.js';
 import type { SqlRunner } from './postgres-database.js';
 import { MIGRATION_CONNECTIONS, runMigrations } from './postgres-migrations.js';
 
@@ -61,7 +62,11 @@ export class TeamDatabase implements SqlRunner, OnApplicationShutdown {
       );
     }
     await migrate(server, options);
-    const pool = new pg.Pool({ ...connectionTo(server, schema, STATEMENT_TIMEOUT_MS), max: connectionsMax });
+    const pool = new pg.Pool({
+      ...connectionTo(server, schema, STATEMENT_TIMEOUT_MS),
+      Client: PostgresClient,
+      max: connectionsMax,
+    });
     // A lost idle connection is noticed by the next query, which says so.
     pool.on('error', () => undefined);
     return new TeamDatabase(pool);
@@ -115,7 +120,7 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
     migrations: migrations as DataSource['options']['migrations'] & unknown[],
     migrationsTableName: 'migrations',
     poolSize: MIGRATION_CONNECTIONS,
-    extra,
+    extra: { ...extra, Client: PostgresClient },
   });
   await source.initialize();
   try {

@@ -62,7 +62,9 @@ export interface LaneWriterOptions {
  * One lane's writes: whatever waits when the connection is free is committed together (group commit, no timer).
  */
 export class LaneWriter {
-  private readonly queue: PendingWrite[] = [];
+  private queue: PendingWrite[] = [];
+  /** What was placed anew and stays here: it comes before all that waits. */
+  private readonly again: PendingWrite[] = [];
   private connection: QueryRunner | null = null;
   private running: Promise<void> | null = null;
   private readonly clock = new LedgerClock();
@@ -124,6 +126,7 @@ export class LaneWriter {
       const at = this.options.lanes.place(this.options.lane);
       if (at.map !== this.memoryMap) this.remeasure(at.map);
       if (batch.length > 0) await this.commit(batch, at);
+      this.queue.unshift(...this.again.splice(0));
     }
     // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
     this.running = null;
@@ -189,13 +192,13 @@ export class LaneWriter {
     const now = monotonicMs();
     const left = batch.filter((pending) => isInTime(pending, cause, now));
     // The writes behind the batch have waited for the same server.
-    this.queue.splice(0, this.queue.length, ...this.queue.filter((pending) => isInTime(pending, cause, now)));
+    this.queue = this.queue.filter((pending) => isInTime(pending, cause, now));
     if (left.length === 0) return;
     await sleep(RETRY_EVERY_MS);
     await this.commit(left, at);
   }
 
-  /** Lanes were raised: nothing of the batch was stored. In its order, each goes to where its player is now. */
+  /** Lanes were raised: nothing of the batch was stored. In its order, each goes to where its player is now; who stays, before what came behind. */
   private async placeAnew(batch: PendingWrite[], at: Place, refusal: unknown): Promise<void> {
     const { lanes, place } = this.options;
     try {
@@ -205,7 +208,10 @@ export class LaneWriter {
     } catch (error) {
       return this.retryUntilDeadline(batch, at, error);
     }
-    for (const pending of batch) place(pending);
+    for (const pending of batch) {
+      if (lanes.of(pending.write.playerId) === at.lane) this.again.push(pending);
+      else place(pending);
+    }
   }
 
   /** Lanes were raised, which moved the head: what was remembered is of no use, and there is less room for each lane. */

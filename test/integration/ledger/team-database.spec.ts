@@ -1,0 +1,56 @@
+// Real: PostgreSQL, which ends a connection in the middle of what a team does on it.
+import { PostgresDatabase, TeamDatabase } from '@laddercast/ledger';
+import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+let tables: TestDatabase;
+let service: PostgresDatabase;
+let team: TeamDatabase;
+
+beforeEach(async () => {
+  tables = await createTestDatabase();
+  service = new PostgresDatabase({ url: tables.url });
+  await service.open({ migrate: false });
+  team = await TeamDatabase.open({ url: tables.url }, { schema: 'tests_team', migrations: [] });
+});
+afterEach(async () => {
+  await team.onApplicationShutdown();
+  await service.close();
+  await tables.drop();
+});
+
+interface Backend {
+  pid: number;
+  jit: string;
+  path: string;
+}
+
+const BACKEND = `SELECT pg_backend_pid() AS pid, current_setting('jit') AS jit, current_setting('search_path') AS path`;
+
+describe('the database of a team', () => {
+  it('fails in a transaction whose connection ends while nothing is asked on it, ends no process, and goes on', async () => {
+    const errors: unknown[] = [];
+    const note = (error: unknown): void => void errors.push(error);
+    process.on('uncaughtException', note);
+    try {
+      const work = team.transaction(async (transaction) => {
+        const [{ pid }] = (await transaction.query<Backend>(BACKEND)) as [Backend];
+        await service.query('SELECT pg_terminate_backend($1)', [pid]);
+        await expect.poll(() => service.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid])).toEqual([]);
+        // What the server said of its end is read before the next statement is written.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return transaction.query('SELECT 1');
+      });
+      await expect(work).rejects.toThrow();
+    } finally {
+      process.off('uncaughtException', note);
+    }
+    expect(errors).toEqual([]);
+    expect(await team.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('finds its own tables first, and compiles no plans', async () => {
+    const [{ jit, path }] = (await team.query<Backend>(BACKEND)) as [Backend];
+    expect([jit, path]).toEqual(['off', 'tests_team']);
+  });
+});

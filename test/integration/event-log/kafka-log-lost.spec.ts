@@ -13,6 +13,7 @@ import {
   type LogPartition,
 } from '@laddercast/event-log';
 import { Lanes, PostgresDatabase } from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
 import { createTestDatabase, optionalService, OutboxWriter, type TestDatabase } from '@laddercast/testing';
 import kafkajs from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -68,6 +69,19 @@ describe('ends of a log', () => {
     await append(awake, place, 0n, 1);
     await append(asleep, { ...place, partition: 0 }, 400n, 1);
     expect(await awake.written(1)).toEqual([]);
+  });
+
+  it('are those of the next incarnation a second after it began, also for a relay that has seen nothing of the loss', async () => {
+    const [relay, other] = [new PostgresLogEnds(database), new PostgresLogEnds(database)];
+    await append(relay, place, 0n, 100);
+    await other.declareLost(0, 'a gap that a consumer found');
+    await sleep(1100);
+    await append(relay, place, 100n, 1);
+    await append(relay, place, 101n, 1);
+    expect(await other.written(1)).toEqual([{ ...place, end: 102n }]);
+    // So the next loss is noticed.
+    await append(relay, place, 0n, 1);
+    expect(await other.incarnation()).toBe(2);
   });
 });
 

@@ -74,8 +74,14 @@ export class KafkaLaneGate {
   private resume(): boolean {
     const opened = [...this.paused].filter(([, { partition }]) => this.isOpen(partition));
     if (opened.length === 0) return false;
+    try {
+      this.consumer.resume(toPartitions(opened.map(([, place]) => place)));
+    } catch (error) {
+      // It has left its group: what is paused went with it, and the next consumer has a gate of its own.
+      this.log('debug', `A consumer that ends takes no more lanes: ${reasonOf(error)}`);
+      return false;
+    }
     for (const [name] of opened) this.paused.delete(name);
-    this.consumer.resume(toPartitions(opened.map(([, place]) => place)));
     return true;
   }
 

@@ -114,8 +114,14 @@ export class KafkaRelayTarget extends RelayTarget {
       // Never called, as every record names its partition; without it kafkajs warns about a changed default.
       createPartitioner: kafkaLibrary().Partitioners.DefaultPartitioner,
     });
-    await producer.connect();
-    return producer;
+    try {
+      await producer.connect();
+      return producer;
+    } catch (error) {
+      // Its connections may be open: what failed may have come after them.
+      await producer.disconnect().catch(() => undefined);
+      throw error;
+    }
   }
 
   private async makePartitions(): Promise<void> {

@@ -83,19 +83,20 @@ export class PostgresLogEnds {
         known.incarnation,
         `${place.topic}/${place.partition} ended at ${before.end}, now ${offset}`,
       );
-      // Whichever process declared it, the ends known here are of an earlier incarnation.
-      if (this.loaded === known) this.loaded = null;
-      return;
+      return this.forget(known);
     }
     const after = { end: offset + BigInt(records), writtenAtMs: before?.writtenAtMs ?? -Infinity };
     known.ends.set(key, after);
     if (monotonicMs() - after.writtenAtMs < WRITE_EVERY_MS) return;
     after.writtenAtMs = monotonicMs();
-    await this.database.query(
-      `INSERT INTO installation AS known (name, value) VALUES ($1, $2) ON CONFLICT (name)
-       DO UPDATE SET value = greatest(known.value::bigint, excluded.value::bigint)::text`,
-      [nameOf(known.incarnation, key), String(after.end)],
+    const written = await this.database.query(
+      `INSERT INTO installation AS known (name, value)
+       SELECT $1, $2 WHERE $3 = coalesce((SELECT value::int FROM installation WHERE name = 'log-incarnation'), 0)
+       ON CONFLICT (name)
+       DO UPDATE SET value = greatest(known.value::bigint, excluded.value::bigint)::text RETURNING name`,
+      [nameOf(known.incarnation, key), String(after.end), known.incarnation],
     );
+    if (written.length === 0) this.forget(known);
   }
 
   /**
@@ -112,6 +113,11 @@ export class PostgresLogEnds {
       [incarnation, reason],
     );
     return rows.length > 0;
+  }
+
+  /** Whichever process began another incarnation, these ends are of an earlier one. */
+  private forget(known: KnownEnds): void {
+    if (this.loaded === known) this.loaded = null;
   }
 
   private async load(): Promise<KnownEnds> {

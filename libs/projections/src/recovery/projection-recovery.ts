@@ -9,7 +9,7 @@ import {
   PostgresDatabase,
   type SqlRunner,
 } from '@laddercast/ledger';
-import { metrics, RateLimitedLog, retryWhile, sleep } from '@laddercast/platform';
+import { metrics, nap, RateLimitedLog, retryWhile, type Nap } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
@@ -77,15 +77,22 @@ export class ProjectionRecovery {
    * the signal aborts. It never rejects.
    */
   async watch(lane: number, signal: AbortSignal, wake: (listener: () => void) => () => void): Promise<void> {
+    let isWoken = false;
+    let resting: Nap | null = null;
+    const stopListening = wake(() => {
+      isWoken = true;
+      resting?.wake();
+    });
     while (!signal.aborted) {
-      const woken = new AbortController();
-      const stopListening = wake(() => woken.abort());
+      isWoken = false;
       await this.check(lane, signal).catch((error: unknown) =>
         this.failures.warn('A lane cannot be recovered yet', error, { lane }),
       );
-      await sleep(INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
-      stopListening();
+      if (isWoken) continue;
+      resting = nap(INTERVAL_MS, signal);
+      await resting.over;
     }
+    stopListening();
   }
 
   /**

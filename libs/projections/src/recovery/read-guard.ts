@@ -1,5 +1,5 @@
 import { LadderError } from '@laddercast/domain';
-import { sleep } from '@laddercast/platform';
+import { nap, sleep, type Nap } from '@laddercast/platform';
 import type { Lanes } from '@laddercast/ledger';
 import type { CommittedPositions } from './committed-positions.js';
 import type { RedisLaneMarks } from '../redis/redis-lane-marks.js';
@@ -27,7 +27,8 @@ export class ProjectionWatch implements ReadGuard {
   private proving: Promise<void> | null = null;
   private isWhole = true;
   private reconnections = 0;
-  private woken = new AbortController();
+  private isWoken = false;
+  private resting: Nap | null = null;
   private behind: readonly number[] = [];
   private watched: readonly number[];
   private readonly watchedFirst: number;
@@ -52,7 +53,7 @@ export class ProjectionWatch implements ReadGuard {
     this.stopListening = wake(() => {
       this.isWhole = false;
       this.reconnections += 1;
-      this.woken.abort();
+      this.wakeUp();
     });
     await this.look();
     void this.watch();
@@ -113,7 +114,7 @@ export class ProjectionWatch implements ReadGuard {
   private async proveNow(): Promise<void> {
     if ((await this.findBehind()).length === 0) return;
     this.note(false);
-    this.woken.abort();
+    this.wakeUp();
     throw lost();
   }
 
@@ -150,10 +151,18 @@ export class ProjectionWatch implements ReadGuard {
 
   private async watch(): Promise<void> {
     while (!this.stopped.signal.aborted) {
-      await sleep(LOOK_EVERY_MS, AbortSignal.any([this.stopped.signal, this.woken.signal]));
-      this.woken = new AbortController();
+      if (!this.isWoken) {
+        this.resting = nap(LOOK_EVERY_MS, this.stopped.signal);
+        await this.resting.over;
+      }
+      this.isWoken = false;
       await this.look();
     }
+  }
+
+  private wakeUp(): void {
+    this.isWoken = true;
+    this.resting?.wake();
   }
 
   private async learnCommitted(lanes: readonly number[]): Promise<void> {

@@ -163,6 +163,22 @@ describe('a decision', () => {
     expect(node.acts.done).toEqual(['ban pruned: cheats']);
   });
 
+  it('of hundreds of runs, of which the first are kept no more, is about those that are', async () => {
+    const half = await node.put('half', { integrity: { cluster: { players: 3, minutes: 60 } } });
+    const runs = [];
+    for (let player = 0; player < 130; player += 1) runs.push(await node.record(half, `h${player}`, 5));
+    await node.deliver(...runs);
+    const [flag] = await node.flagged({ board: 'half' });
+    const gone = runs.slice(0, 120).map(({ position }) => position);
+    await node.database.query('DELETE FROM runs WHERE board_uid = $1 AND position = ANY ($2)', [half.uid, gone]);
+    expect(await node.decide(flag!, 'void')).toMatchObject({ decision: 'void' });
+    await node.decisions.carryOn(new AbortController().signal);
+    expect(node.acts.done).toEqual(runs.slice(120).map(({ submissionId }) => `void half/${submissionId}: because`));
+    await node.decide(flag!, 'reopen');
+    await node.database.query('DELETE FROM runs WHERE board_uid = $1', [half.uid]);
+    await expect(node.decide(flag!, 'accept')).rejects.toMatchObject({ code: 'RUN_GONE' });
+  });
+
   it('of nothing is refused', async () => {
     const asked = { decision: 'dismiss', actor: 'mod', reason: 'x' } as const;
     await expect(node.decisions.decide('no-such', asked)).rejects.toMatchObject({ code: 'FLAG_NOT_FOUND' });

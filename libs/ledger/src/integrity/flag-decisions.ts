@@ -78,12 +78,7 @@ export class FlagDecisions {
         if (state.decision === decision) return findFlag(transaction, flagId);
         throw alreadyDecided(flagId, state);
       }
-      if ((decision === 'accept' || decision === 'void') && runs.every(({ now }) => now === null)) {
-        throw new LadderError(
-          'RUN_GONE',
-          'The runs of this flag are not kept any more: dismiss it, or ban the player.',
-        );
-      }
+      if (decision === 'accept' || decision === 'void') await requireKept(transaction, flagId, runs);
       const act = { actor: asked.actor, reason: asked.reason, flagId };
       await transaction.query(DECIDE, [flagId, decision, asked.reason, asked.actor]);
       const steps = await this.act(transaction, { ...state, decision, stood: state.decision }, runs, act);
@@ -191,15 +186,31 @@ async function lockFlag(transaction: SqlRunner, flagId: string): Promise<FlagSta
 }
 
 /** Where a board has stopped to keep runs, they are there for some minutes yet; nothing can be done to them. */
+const IS_KEPT = `k.board_uid = r.board_uid AND k.player_id = r.player_id AND k.position = r.position
+    AND k.position >= (SELECT runs_from FROM boards WHERE board_uid = r.board_uid)`;
+
 const RUNS_BEHIND = `
   SELECT r.player_id AS "playerId", r.position, r.submission_id AS "submissionId",
     CASE WHEN k.position IS NOT NULL THEN json_build_object('held', k.held, 'voided', k.voided) END AS now
-  FROM flag_runs r LEFT JOIN runs k ON k.board_uid = r.board_uid AND k.player_id = r.player_id AND k.position = r.position
-    AND k.position >= (SELECT runs_from FROM boards WHERE board_uid = r.board_uid)
+  FROM flag_runs r LEFT JOIN runs k ON ${IS_KEPT}
   WHERE r.flag_id = $1 AND r.position > $2 ORDER BY r.position LIMIT ${PART_RUNS}`;
 
 const runsBehind = (database: SqlRunner, flagId: string, behind: number): Promise<RunToAct[]> =>
   database.query(RUNS_BEHIND, [flagId, behind]);
+
+const KEPT_BEHIND = `SELECT FROM flag_runs r JOIN runs k ON ${IS_KEPT} WHERE r.flag_id = $1 AND r.position > $2 LIMIT 1`;
+
+/**
+ * @param runs the first of the flag
+ * @throws RUN_GONE
+ */
+async function requireKept(transaction: SqlRunner, flagId: string, runs: readonly RunToAct[]): Promise<void> {
+  if (runs.some(({ now }) => now !== null)) return;
+  const end = endOf(runs);
+  if (end !== null && (await transaction.query(KEPT_BEHIND, [flagId, end])).length > 0) return;
+  const detail = 'The runs of this flag are not kept any more: dismiss it, or ban the player.';
+  throw new LadderError('RUN_GONE', detail);
+}
 
 /** Up to where a decision is carried out with this part; null: to the end. */
 const endOf = (runs: readonly RunToAct[]): number | null => (runs.length < PART_RUNS ? null : runs.at(-1)!.position);

@@ -173,6 +173,19 @@ describe('flags over REST', () => {
       .toMatchObject({ entry: { verified: false } });
   });
 
+  it.each(['dismiss', 'accept'])('say by the last decision whether their runs are verified: %s', async (last) => {
+    const board = `looked-${last}`;
+    await boardOf(board, { runs: { keepDays: 30 }, integrity: { holdAbove: 5 } });
+    await submit(board, 'one');
+    const [flag] = (await page(`?board=${board}`)).flags;
+    for (const decision of ['accept', 'reopen', 'void', 'reopen', last]) {
+      const decided = await moderator.post(`/v1/admin/flags/${flag!.flagId}`, { decision, reason: 'looked' });
+      expect(decided.status, decided.text).toBe(200);
+    }
+    const { body } = await moderator.get(`/v1/boards/${board}/runs`);
+    expect(body).toMatchObject({ runs: [{ submissionId: 'one', state: 'counted', verified: last === 'accept' }] });
+  });
+
   it('go on being dismissed, and ban, where their board stops to keep runs', async () => {
     await boardOf('ending', { runs: { keepDays: 30 }, integrity: { holdAbove: 5 } });
     await submit('ending', 'one');

@@ -4,6 +4,7 @@ import {
   decideFlagOfHeld,
   stepsOf,
   type Flag,
+  type FlagDecision,
   type StandingDecision,
   type Suspect,
 } from '@laddercast/ledger';
@@ -139,6 +140,24 @@ describe('a decision', () => {
     ]);
   });
 
+  it.each<['held' | 'counted', FlagDecision[], boolean]>([
+    ['held', ['accept', 'void', 'dismiss'], false],
+    ['counted', ['accept', 'void', 'dismiss'], false],
+    ['counted', ['accept', 'ban', 'dismiss'], false],
+    ['counted', ['accept', 'void', 'accept'], true],
+    ['counted', ['accept', 'dismiss', 'void', 'dismiss'], false],
+  ])('of a %s run after others, %j, leaves it verified only by the last: %s', async (kind, decisions, verified) => {
+    const { run, flag } = await (kind === 'held' ? held : counted)([kind, ...decisions].join('-'));
+    for (const decision of decisions) {
+      await node.decide(flag, 'reopen');
+      await node.decide(flag, decision);
+    }
+    const rows = await node.database.query('SELECT held, voided, verified FROM runs WHERE position = $1', [
+      run.position,
+    ]);
+    expect(rows).toEqual([{ held: false, voided: false, verified }]);
+  });
+
   it('is not there when what it does fails: neither act nor record', async () => {
     const { run, flag } = await held('failed');
     node.acts.fails = new Error('the disk is full');
@@ -251,5 +270,15 @@ describe('a run that somebody voided by its id', () => {
   it.each(['accept', 'dismiss'] as const)('stays voided when its flag is decided: %s', (decision) => {
     expect(stepsOf(decision, null, { held: false, voided: true })).toEqual([]);
     expect(stepsOf(decision, 'dismiss', { held: true, voided: true })).toEqual([]);
+  });
+
+  it.each([
+    ['void', 'accept', ['unverify']],
+    ['ban', 'accept', ['unverify']],
+    ['dismiss', 'accept', ['unverify']],
+    ['accept', 'accept', []],
+    ['void', 'dismiss', []],
+  ] as const)('loses by %s after %s what the decision before made of it: %j', (decision, stood, steps) => {
+    expect(stepsOf(decision, stood, { held: false, voided: true })).toEqual(steps);
   });
 });

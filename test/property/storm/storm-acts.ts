@@ -285,6 +285,7 @@ export const isOfOperator = (kind: StormRun['kind']): boolean => kind === 'overr
 
 /** The table of the contract: what a decision does to a run; `stood` is what the flag was decided before. */
 function follow(run: StormRun, decision: string, stood: string | null): void {
+  if (stood === 'accept' && decision !== 'accept') run.verified = false;
   if (decision === 'void' || decision === 'ban') {
     run.voided = true;
     return;
@@ -294,5 +295,4 @@ function follow(run: StormRun, decision: string, stood: string | null): void {
   run.voided = false;
   run.held = false;
   if (decision === 'accept') run.verified = true;
-  else if (stood === 'accept') run.verified = false;
 }

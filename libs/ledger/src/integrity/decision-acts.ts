@@ -42,16 +42,16 @@ export interface RunNow {
 
 /**
  * What a decision does to one run. What was voided by the flag's decision before (`stood`) comes back by another one; what
- * somebody voided by its id stays voided.
+ * somebody voided by its id stays voided. What was verified by the decision before is so no more by another one.
  * @param stood what the flag was decided before it was reopened; null: nothing
  */
 export function stepsOf(decision: StandingDecision, stood: StandingDecision | null, run: RunNow): RunStep[] {
-  if (decision === 'void' || decision === 'ban') return run.voided ? [] : ['void'];
+  const marks: RunStep[] = stood === 'accept' && decision !== 'accept' ? ['unverify'] : [];
+  if (decision === 'void' || decision === 'ban') return run.voided ? marks : ['void', ...marks];
   const isOurs = stood === 'void' || stood === 'ban';
-  if (run.voided && !isOurs) return [];
+  if (run.voided && !isOurs) return marks;
   const steps: RunStep[] = run.voided ? ['restore'] : [];
   if (run.held) steps.push('accept');
   if (decision === 'accept') steps.push('verify');
-  else if (stood === 'accept') steps.push('unverify');
-  return steps;
+  return [...steps, ...marks];
 }

@@ -280,4 +280,21 @@ describe('a pool that keeps changes for a week', () => {
     await node.pruneHistory(pool);
     expect(await historyOf(pool, 'ada')).toHaveLength(1);
   });
+
+  it('is pruned behind a thousand others that keep them for so long', async () => {
+    await goTo(START_MS);
+    const first = await node.makePool('thousand', { history: WEEK });
+    await node.database.query(
+      `INSERT INTO pools (pool_id, definition, revision, games_recorded, history_from_ms)
+       SELECT 'thousand-' || n, definition, revision, 1, $2 FROM pools, generate_series(1, 1000) AS n WHERE pool_uid = $1`,
+      [first.uid, START_MS + DAY_MS],
+    );
+    const last = await node.makePool('last', { history: WEEK });
+    await node.games.record(gameOf(last.id, 'g1', { ada: 1, bob: 2 }));
+    await node.rater.rate(last.uid);
+    await goTo(START_MS + 8 * DAY_MS);
+    // The others have given up all that is so old.
+    for (let look = 0; look < 2; look += 1) await node.pruneHistory(last);
+    expect(await historyOf(last, 'ada')).toEqual([]);
+  });
 });

@@ -23,13 +23,14 @@ interface PrunedPool {
   isAsked: boolean;
 }
 
+/** `$1`: behind which pool. */
 const POOLS = prepared(`
   SELECT pool_uid AS uid, pool_id AS id, (definition #>> '{history,keepDays}')::int AS "keepDays",
     coalesce(history_from_ms, 0) AS "fromMs",
     EXISTS (SELECT FROM pool_events AS e WHERE e.pool_uid = p.pool_uid AND e.position > p.rated_position
       AND e.type = '${HISTORY_PRUNED}') AS "isAsked"
   FROM pools AS p
-  WHERE pool_id IS NOT NULL AND games_recorded > 0
+  WHERE pool_uid > $1 AND pool_id IS NOT NULL AND games_recorded > 0
     AND (definition #>> '{history,keepDays}' IS NOT NULL OR pruned_position < history_position)
   ORDER BY pool_uid LIMIT ${POOLS_AT_ONCE}`);
 
@@ -108,13 +109,17 @@ const NOTE_PRUNED = prepared('UPDATE pools SET pruned_position = $2 WHERE pool_u
  */
 @Injectable()
 export class RatingHistoryPruner {
+  /** Behind which pool the next look goes on: a pool with `keepDays` never leaves those that are looked at. */
+  private behind = 0;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly work: LaneQueue,
   ) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const pools = await this.database.query<PrunedPool>(POOLS);
+    const pools = await this.database.query<PrunedPool>(POOLS, [this.behind]);
+    this.behind = pools.length < POOLS_AT_ONCE ? 0 : pools.at(-1)!.uid;
     await tryEach(pools, signal, async (pool) => {
       await this.ask(pool);
       await this.prune(pool.uid, signal);

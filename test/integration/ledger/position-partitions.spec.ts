@@ -2,6 +2,7 @@
 import { PositionPartitions, PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RunNode } from '../nodes/run-node.js';
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -9,7 +10,7 @@ const START_MS = Date.parse('2026-03-01T12:00:00Z');
 const MANY = 75_000;
 const AT_ONCE = 5000;
 /** What the next partition begins ahead at least. */
-const AHEAD = 1_000_000;
+const AHEAD = 10_000_000;
 const signal = new AbortController().signal;
 
 describe('tables in partitions by position', () => {
@@ -114,11 +115,11 @@ describe('tables in partitions by position', () => {
     await partitions.tend('things', signal);
     const end = Math.ceil((40_000_000 + MANY) * 1.25);
     expect(await ranges()).toEqual([`things_20260301 MINVALUE TO ${end}`, `things_20260401 ${end} TO MAXVALUE`]);
-    await database.query(`SELECT setval('ladder_position', $1)`, [end + 8_000_000 - MANY]);
+    await database.query(`SELECT setval('ladder_position', $1)`, [end + 80_000_000 - MANY]);
     await write(MANY);
     await later(62);
     await partitions.tend('things', signal);
-    const next = end + 10_000_000;
+    const next = end + 100_000_000;
     expect((await ranges()).slice(1)).toEqual([
       `things_20260401 ${end} TO ${next}`,
       `things_20260502 ${next} TO MAXVALUE`,
@@ -287,6 +288,31 @@ describe('tables in partitions by position', () => {
       await partitions.run(signal);
     } finally {
       await runner.release();
+    }
+  });
+});
+
+describe('the end of a partition behind which the next is not begun yet', () => {
+  it('stores nothing, and refuses nothing for good', async () => {
+    const testDatabase = await createTestDatabase();
+    const node = new RunNode(testDatabase.url);
+    try {
+      await node.start();
+      const board = await node.best({ runs: { keepDays: 30 } });
+      const [last] = await node.database.query<{ name: string; end: number }>(
+        `SELECT inhrelid::regclass::text AS name, (SELECT last_value + 1 FROM ladder_position) AS "end"
+         FROM pg_inherits WHERE inhparent = 'runs'::regclass`,
+      );
+      await node.database.query(
+        `ALTER TABLE ${last!.name} ADD CONSTRAINT ends_at_${last!.end} CHECK (position < ${last!.end}) NOT VALID`,
+      );
+      const submit = (): Promise<unknown> => node.submit(board, 'ada', 7, { submissionId: 's1' });
+      await expect(submit()).rejects.toMatchObject({ code: 'LEDGER_UNAVAILABLE' });
+      await new PositionPartitions(node.database).tend('runs', signal);
+      expect(await submit()).toMatchObject({ answer: { outcome: 'created' } });
+    } finally {
+      await node.stop();
+      await testDatabase.drop();
     }
   });
 });

@@ -5,6 +5,9 @@ import { isRetriable } from './retriable.js';
 
 const coded = (code: string): Error => Object.assign(new Error(code), { code });
 
+/** By a constraint, as PostgreSQL says it. */
+const refusedBy = (constraint: string): Error => Object.assign(coded('23514'), { constraint });
+
 describe('isRetriable', () => {
   it.each([
     ['a service of ours that is away', new LadderError('PROJECTION_UNAVAILABLE', '…')],
@@ -12,6 +15,7 @@ describe('isRetriable', () => {
     ['a refused connection to both addresses of a host', new AggregateError([coded('ECONNREFUSED')])],
     ['PostgreSQL shutting down', coded('57P01')],
     ['PostgreSQL through TypeORM', Object.assign(new Error('…'), { driverError: { code: '40001' } })],
+    ['a partition that has its end before the next is begun', refusedBy('ends_at_5000000')],
     ['Redis loading its data', new Error('LOADING Redis is loading the dataset in memory')],
     ['a cluster without a slot', new Error('CLUSTERDOWN Hash slot not served')],
     ['Redis out of memory', new Error("OOM command not allowed when used memory > 'maxmemory'.")],
@@ -35,6 +39,7 @@ describe('isRetriable', () => {
     ],
     ['a fault of the code', new TypeError('x is not a function')],
     ['a unique violation', coded('23505')],
+    ['a check of a table', refusedBy('runs_score_check')],
     ['an error of a script', new Error('ERR user_script:3: attempt to index a nil value')],
     ['text that only mentions a prefix', new Error('the player "LOADING" has no entry')],
     ['no error at all', undefined],

@@ -233,7 +233,7 @@ function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
       name: 'ledger:partitions',
       ttlMs: 60_000,
       log: 'ledger',
-      failing: 'The next partition of a table cannot be begun now: the last one goes on taking all rows',
+      failing: 'The next partition of a table cannot be begun now: the last one goes on, up to its end if it has one',
       duties: [{ everyMs: 600_000, retryMs: 60_000, run: (signal) => partitions.run(signal) }],
     },
     {

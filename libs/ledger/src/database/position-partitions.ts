@@ -11,7 +11,7 @@ const PARTITION_DAYS = 30;
 /** and its rows take so much. Small ones would cost reads more than they save writes. */
 const PARTITION_BYTES_MIN = 64 * 1024 * 1024;
 /** How many positions ahead of what is drawn the next one begins at least, */
-const AHEAD_MIN = 1_000_000;
+const AHEAD_MIN = 10_000_000;
 /** and which part of those that the last one has taken: a week of a month, or so. */
 const AHEAD_PART = 1 / 4;
 
@@ -50,7 +50,8 @@ const PARTITIONS = `
 /**
  * Keeps tables that are partitioned by ranges of `position` in partitions of about a month. The ranges hold every position
  * at any time: the last has no end, and the range of one that is dropped goes to its neighbour. So no row is ever refused,
- * and all goes on when this does not run; the last partition only gets larger.
+ * and all goes on when this does not run; the last partition only gets larger. Only where the last was given its end and the
+ * next is not begun yet, a row from there on fails, as if PostgreSQL were away: it is stored when it is tried again.
  *
  * Two processes may do it at once, and a process that dies leaves what the next one ends.
  */

@@ -17,12 +17,17 @@ const RETRIABLE_MESSAGE =
 /** SQLSTATE of a row whose key is there already. */
 export const UNIQUE_VIOLATION = '23505';
 
+const CHECK_VIOLATION = '23514';
+/** Says where a partition ends, as `PositionPartitions` names it. Rows from there on have their place once the next is begun. */
+const END_OF_PARTITION = /^ends_at_\d+$/;
+
 /** SQLSTATE of a constraint, and the like, that is not there. */
 export const UNDEFINED_OBJECT = '42704';
 
 interface DriverError {
   code?: string;
   message?: string;
+  constraint?: string;
   driverError?: DriverError;
   cause?: unknown;
 }
@@ -31,6 +36,11 @@ interface DriverError {
 export function sqlStateOf(error: unknown): string | undefined {
   const { code, driverError } = (error ?? {}) as DriverError;
   return driverError?.code ?? code;
+}
+
+function constraintOf(error: unknown): string | undefined {
+  const { constraint, driverError } = (error ?? {}) as DriverError;
+  return driverError?.constraint ?? constraint;
 }
 
 /**
@@ -47,6 +57,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error) ?? '';
   if (code === 'LEDGER_UNAVAILABLE') return true;
   const message = (error as DriverError | null)?.message ?? '';
+  if (code === CHECK_VIOLATION && END_OF_PARTITION.test(constraintOf(error) ?? '')) return true;
   if (RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message)) return true;
   // An expired certificate will be replaced.
   return distrustIn(error) !== null;

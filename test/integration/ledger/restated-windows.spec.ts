@@ -8,13 +8,14 @@ import {
   Sanctions,
   WindowRestater,
   type Pool,
+  type PoolsOf,
   type PostgresDatabase,
-  type SqlRunner,
 } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gameOf } from '../nodes/pool-node.js';
 import { RestateNode } from '../nodes/restate-node.js';
+import { dyingAfter, watched } from '../nodes/watched-database.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -321,7 +322,7 @@ describe('restating a window that ended', () => {
     expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
   });
 
-  it('is left to a process that has the algorithm of the pool', async () => {
+  it('is read by a process that has the algorithm of the pool, and written by any', async () => {
     node.ofTeams.push({ ...RATING_ALGORITHMS.find(({ name }) => name === 'elo')!, name: 'of-a-team' });
     try {
       await voidedAfterwards({ algorithm: 'of-a-team' });
@@ -330,7 +331,8 @@ describe('restating a window that ended', () => {
       // Somebody who reads meanwhile would have to begin anew.
       const attempts = await query('SELECT attempt FROM restatements WHERE window_uid = $1', [await uid()]);
       expect(attempts).toEqual([{ attempt: 0 }]);
-      await node.restater.run(ALWAYS, ['of-a-team']);
+      await dieOnceRead(node, ['of-a-team']);
+      await other.restater.run(ALWAYS, other.algorithms.everywhere);
       await node.revise();
       expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
     } finally {
@@ -389,38 +391,16 @@ describe('restating a window that ended', () => {
     const entries = new RestatedEntries(database, of.lanes, new LaneQueue(database, of.lanes, of.notifier), of.scopes);
     return new WindowRestater(database, of.lanes, of.algorithms, entries);
   };
-});
 
-/** A database that calls back before each statement, and after each transaction. */
-function watched(database: PostgresDatabase, step: () => Promise<void>): PostgresDatabase {
-  const runner = (sql: SqlRunner): SqlRunner => ({
-    query: async <Row>(text: string, parameters: unknown[] = []) => {
-      await step();
-      return sql.query<Row>(text, parameters);
-    },
-  });
-  const within =
-    <T>(work: (sql: SqlRunner) => Promise<T>) =>
-    (sql: SqlRunner): Promise<T> =>
-      work(runner(sql));
-  const stepped = async <T>(result: Promise<T>): Promise<T> => {
-    const value = await result;
-    await step();
-    return value;
+  /** All that differs is kept by a process that dies before it has written any of it. */
+  const dieOnceRead = async (of: RestateNode, pools: PoolsOf | null = null): Promise<void> => {
+    const dying = watched(of.database, async () => {
+      const [asked] = await query<{ entries: number | null }>(
+        'SELECT entries FROM restatements WHERE window_uid = $1',
+        [await uid()],
+      );
+      if (asked!.entries !== null) throw new Error('killed');
+    });
+    await expect(restaterOf(of, dying).run(ALWAYS, pools)).rejects.toThrow();
   };
-  return {
-    query: <Row>(text: string, parameters?: unknown[]) => runner(database).query<Row>(text, parameters),
-    transaction: <T>(work: (sql: SqlRunner) => Promise<T>) => stepped(database.transaction(within(work))),
-    longTransaction: <T>(ms: number, work: (sql: SqlRunner) => Promise<T>, signal?: AbortSignal) =>
-      stepped(database.longTransaction(ms, within(work), signal)),
-  } as PostgresDatabase;
-}
-
-/** A database that is not reached any more after so many steps. */
-function dyingAfter(database: PostgresDatabase, steps: number): PostgresDatabase {
-  let left = steps;
-  return watched(database, () => {
-    left -= 1;
-    return left < 0 ? Promise.reject(new Error('killed')) : Promise.resolve();
-  });
-}
+});

@@ -39,10 +39,11 @@ const WINDOWS_AT_ONCE = 100;
 /** Windows that are being restated. */
 export const UNDER_WAY = 'SELECT FROM restatements WHERE done_at IS NULL';
 
+/** Of one that is read no algorithm is needed any more: every process can write it, as it can what is left of pools that are gone. */
 const UNDER_WAY_OF = prepared(`
   SELECT ${COLUMNS} FROM restatements AS r WHERE done_at IS NULL AND ${isOfPools(`(
     SELECT p.definition ->> 'algorithm' FROM windows JOIN boards AS b USING (board_uid)
-    JOIN pools AS p ON p.pool_uid = (b.feed ->> 'poolUid')::int WHERE window_uid = r.window_uid)`)}
+    JOIN pools AS p ON p.pool_uid = (b.feed ->> 'poolUid')::int WHERE window_uid = r.window_uid AND r.entries IS NULL)`)}
   ORDER BY asked_at, window_uid LIMIT ${WINDOWS_AT_ONCE}`);
 
 const OF_WINDOW = `SELECT ${COLUMNS} FROM restatements WHERE window_uid = $1`;

@@ -322,6 +322,35 @@ describe('restating a window that ended', () => {
     expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
   });
 
+  it('keeps what another process read, where one wakes late that had begun before', async () => {
+    await voidedAfterwards();
+    await node.restatements.ask(await uid(), { actor: 'test', reason: null });
+    const sleeping = watched(node.database, async () => {
+      const begun = await query('SELECT FROM restatements WHERE window_uid = $1 AND attempt = 1', [await uid()]);
+      if (begun.length > 0) await dieOnceRead(other);
+    });
+    await restaterOf(node, sleeping).run(ALWAYS);
+    await other.restater.run(ALWAYS);
+    await node.revise();
+    expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
+  });
+
+  it('keeps what another process read, where one gives up that found limits when it began', async () => {
+    await voidedAfterwards();
+    await node.restatements.ask(await uid(), { actor: 'test', reason: null });
+    const { definition } = board();
+    await node.registry.put(id, { ...definition, limits: { ...definition.limits, entriesMax: 10 } });
+    const sleeping = watched(node.database, async (text) => {
+      if (!text.includes('DELETE FROM restatements')) return;
+      await node.registry.put(id, definition);
+      await dieOnceRead(other);
+    });
+    await restaterOf(node, sleeping).run(ALWAYS);
+    await other.restater.run(ALWAYS);
+    await node.revise();
+    expect(await node.standingsOf(board(), DAY)).toEqual(['bob 1516', 'cy 1484']);
+  });
+
   it('is read by a process that has the algorithm of the pool, and written by any', async () => {
     node.ofTeams.push({ ...RATING_ALGORITHMS.find(({ name }) => name === 'elo')!, name: 'of-a-team' });
     try {

@@ -1,10 +1,10 @@
 import type { PostgresDatabase, SqlRunner } from '@laddercast/ledger';
 
-/** A database that calls back before each statement, and after each transaction. */
-export function watched(database: PostgresDatabase, step: () => Promise<void>): PostgresDatabase {
+/** A database that calls back before each statement, with its text, and after each transaction. */
+export function watched(database: PostgresDatabase, step: (text: string) => Promise<void>): PostgresDatabase {
   const runner = (sql: SqlRunner): SqlRunner => ({
     query: async <Row>(text: string, parameters: unknown[] = []) => {
-      await step();
+      await step(text);
       return sql.query<Row>(text, parameters);
     },
   });
@@ -14,7 +14,7 @@ export function watched(database: PostgresDatabase, step: () => Promise<void>): 
       work(runner(sql));
   const stepped = async <T>(result: Promise<T>): Promise<T> => {
     const value = await result;
-    await step();
+    await step('COMMIT');
     return value;
   };
   return {

@@ -55,11 +55,13 @@ const ASK = `
     attempt = r.attempt + 1, players_read = 0, entries = NULL, audit_id = NULL, done_at = NULL
   WHERE r.done_at IS NOT NULL`;
 
+/** What attempts before staged goes in the same statement: later, another one may have begun, and staged what is to be written. */
 const BEGIN_READING = `
-  UPDATE restatements SET attempt = attempt + 1, players_read = 0
-  WHERE window_uid = $1 AND done_at IS NULL AND entries IS NULL RETURNING attempt`;
-
-const DROP_STAGED = 'DELETE FROM restated_entries WHERE window_uid = $1';
+  WITH begun AS (
+    UPDATE restatements SET attempt = attempt + 1, players_read = 0
+    WHERE window_uid = $1 AND done_at IS NULL AND entries IS NULL RETURNING window_uid, attempt
+  ), dropped AS (DELETE FROM restated_entries AS e USING begun WHERE e.window_uid = begun.window_uid)
+  SELECT attempt FROM begun`;
 
 const STAGE = `
   WITH staged AS (
@@ -94,7 +96,12 @@ const NOTE_DONE = `
   WHERE window_uid = $1 AND attempt = $2 AND entries IS NOT NULL AND done_at IS NULL
     AND NOT EXISTS (SELECT FROM restated_entries WHERE window_uid = $1 AND attempt = $2)`;
 
-const GIVE_UP = 'DELETE FROM restatements WHERE window_uid = $1 AND attempt = $2 AND entries IS NULL';
+/** With what is staged, in one statement as {@link BEGIN_READING}. */
+const GIVE_UP = `
+  WITH given_up AS (
+    DELETE FROM restatements WHERE window_uid = $1 AND attempt = $2 AND entries IS NULL RETURNING window_uid
+  )
+  DELETE FROM restated_entries AS e USING given_up WHERE e.window_uid = given_up.window_uid`;
 
 /**
  * Those that are under way, the first that was asked for first.
@@ -120,9 +127,7 @@ export async function askForRestatement(
 /** From now on nobody else stages what differs. @returns the attempt; null: all is read already */
 export async function beginReading(sql: SqlRunner, windowUid: number): Promise<number | null> {
   const [row] = await sql.query<{ attempt: number }>(BEGIN_READING, [windowUid]);
-  if (!row) return null;
-  await sql.query(DROP_STAGED, [windowUid]);
-  return row.attempt;
+  return row?.attempt ?? null;
 }
 
 /** Keeps what differs, and how many players were looked at. @returns whether the attempt is still the last */
@@ -185,8 +190,7 @@ export async function noteDone(sql: SqlRunner, { windowUid, attempt }: Attempt):
   await sql.query(NOTE_DONE, [windowUid, attempt]);
 }
 
-/** Forgets one of which nothing was written: it cannot be done any more. */
+/** Forgets one of which nothing was written: it cannot be done any more. Nothing, where another attempt has begun. */
 export async function giveUp(sql: SqlRunner, { windowUid, attempt }: Attempt): Promise<void> {
   await sql.query(GIVE_UP, [windowUid, attempt]);
-  await sql.query(DROP_STAGED, [windowUid]);
 }

@@ -20,7 +20,7 @@ import { recomputed } from './recomputed.js';
 import { requirePool, type Pool, type PoolProgress } from '../pools/pool.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
 import { recordPoolEvent } from '../pools/pool-events.js';
-import type { RecordedPlayer, VoidMode } from '../pools/recorded-games.js';
+import { CLOCKS_APART_MS, type RecordedPlayer, type VoidMode } from '../pools/recorded-games.js';
 
 /** Which games are to be void: all that fit what is given. */
 export interface VoidSelection {
@@ -59,9 +59,14 @@ const GAMES_OF_PLAYER = prepared(`
   WHERE p.pool_uid = $1 AND p.player_id = $2 AND ${FITS} AND g.void_position IS NULL
   ORDER BY p.position LIMIT $5`);
 
+/** Along the index by time: a game is recorded after it was played, and the pool's lane is held meanwhile. */
 const GAMES_OF_TIME = prepared(`
   SELECT ${SELECTED} FROM games AS g WHERE g.pool_uid = $1 AND ${FITS} AND g.void_position IS NULL
-  ORDER BY g.position LIMIT $2`);
+    AND g.recorded_at >= to_timestamp(greatest($3::bigint - ${CLOCKS_APART_MS}, 0)::float8 / 1000)
+  ORDER BY g.recorded_at, g.position LIMIT $2`);
+
+/** The most games of one statement that marks them: of all that may be void at once it would take longer than one may. */
+const MARKED_AT_ONCE = 5000;
 
 const MARK_VOID = prepared(`
   UPDATE games SET void_position = $3, void_mode = $4, void_reason = $5
@@ -127,7 +132,10 @@ export class PoolCorrections {
         { type: POOL_CORRECTION, payload: correction },
       );
       if (players === null) {
-        await transaction.query(MARK_VOID, [poolUid, int8Array(positions), position, mode, reason]);
+        for (let from = 0; from < positions.length; from += MARKED_AT_ONCE) {
+          const some = int8Array(positions.slice(from, from + MARKED_AT_ONCE));
+          await transaction.query(MARK_VOID, [poolUid, some, position, mode, reason]);
+        }
       }
       return { poolUid, position, games: positions.length };
     });
@@ -166,7 +174,7 @@ export class PoolCorrections {
         gamesMax,
       });
     }
-    return games.map(({ position }) => position);
+    return games.map(({ position }) => position).toSorted((one, other) => one - other);
   }
 }
 

@@ -211,6 +211,20 @@ describe('a token', () => {
     expect(http.requests).toHaveLength(1);
   });
 
+  it('is asked for anew where what gives it threw at once', async () => {
+    const given = [new Error('nobody has signed in'), new Error('still nobody'), null];
+    const token = (): string => {
+      const error = given.shift();
+      if (error) throw error;
+      return 'token';
+    };
+    const client = rest({ token });
+    await expect(client.call('GET', '/v1/boards')).rejects.toThrow('nobody has signed in');
+    await expect(client.call('GET', '/v1/boards')).rejects.toThrow('still nobody');
+    await client.call('GET', '/v1/boards');
+    expect(http.last.headers).toMatchObject({ authorization: 'Bearer token' });
+  });
+
   it('of letters beyond ASCII names its player', async () => {
     await rest({ token: playerToken('São Tomé', clock.now() + 1e6) })
       .board('blitz')

@@ -25,17 +25,14 @@ export function createTokens(source: TokenSource | undefined, now: () => number)
     return typeof exp === 'number' ? exp * 1000 - RENEW_BEFORE_MS : null;
   };
   const ask = async (): Promise<string | null> => {
-    try {
-      known = (typeof source === 'function' ? await source() : source) ?? null;
-      return known;
-    } finally {
-      asking = null;
-    }
+    known = (typeof source === 'function' ? await source() : source) ?? null;
+    return known;
   };
   return {
     async get() {
       const isGood = known !== null && (renewAt() ?? Infinity) > now();
-      return isGood ? known : (asking ??= ask());
+      // Forgotten also where the source throws at once, before there is a promise to keep.
+      return isGood ? known : (asking ??= ask().finally(() => (asking = null)));
     },
     refused(token) {
       if (token === known) known = null;

@@ -121,14 +121,17 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       .map(([key, item], at): Kept => [key, isSurelyNot ? { ...item, firstSentAt: before[at]![1].firstSentAt } : item])
       // Some may have ended before the storage failed.
       .filter(([key]) => items.has(key));
-    if (status === 400 || status === 413 || status === 422) {
-      if (kept.length === 1) {
-        await settle(kept[0]!, { outcome: 'refused', problem });
-      } else {
-        // One of them is to blame, and is found by halving.
-        for (const [key, item] of kept) await items.change(key, item);
-        batchMax = kept.length >> 1;
-      }
+    // What a proxy says is of no score; a batch may be too long for one.
+    const isOfScores = problem.code !== 'UNREADABLE' && (status === 400 || status === 413 || status === 422);
+    const isOne = kept.length === 1;
+    if (isOfScores && isOne) {
+      await settle(kept[0]!, { outcome: 'refused', problem });
+      return true;
+    }
+    if (!isOne && (isOfScores || status === 413)) {
+      // One of them is to blame, and is found by halving.
+      for (const [key, item] of kept) await items.change(key, item);
+      batchMax = kept.length >> 1;
       return true;
     }
     if (status === 429) batchMax = Math.max(1, kept.length >> 1);

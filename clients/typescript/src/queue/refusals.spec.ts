@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeHttp, type FakeAnswer, type FakeRequest } from '../../test/fake-http.js';
+import { FakeHttp, playerToken, problem, type FakeAnswer, type FakeRequest } from '../../test/fake-http.js';
 import { SteppedClock } from '../../test/stepped-clock.js';
-import { createLadder, type Ladder, type Settled, type Storage } from '../index.js';
+import { createLadder, type Ladder, type LadderOptions, type Settled, type Storage } from '../index.js';
 import { memoryStorage } from './storage.js';
 
 type Body = Record<string, unknown> & { submissionId: string };
@@ -13,11 +13,12 @@ let ended: Settled[];
 let problems: string[];
 let open: Ladder[];
 
-function start(): Ladder {
+function start(options: Partial<LadderOptions> = {}): Ladder {
   const ladder = createLadder({
     ...{ url: 'http://ladder.test', token: 'an-api-key', fetch: http.fetch, clock, storage },
     random: () => 1,
     onProblem: ({ code }) => problems.push(code),
+    ...options,
   });
   ladder.queue.onSettled((one) => ended.push(one));
   open.push(ladder);
@@ -68,5 +69,66 @@ describe('a refusal that is not of the service', () => {
     expect(ended.map(({ outcome, item }) => [outcome, item.body['score']])).toEqual(
       [0, 1, 2, 3].map((score) => ['settled', score]),
     );
+  });
+});
+
+describe('a score whose identity was refused is decided anew', () => {
+  const token = (): string => playerToken('ada', clock.now() + 1e9);
+  const bodies = (): Body[] => http.requests.flatMap(submissionsOf);
+
+  it('sent without a token, it keeps no time of play that players may not give', async () => {
+    let mine: string | null = token();
+    http.answer = () => null;
+    const first = start({ token: () => mine });
+    await first.queue.submit('blitz', { submissionId: 'a', score: 9 });
+    await clock.step(100);
+    first.close();
+    mine = null;
+    http.answer = (request) => {
+      if (request.method === 'POST' && !request.headers['authorization']) return problem('UNAUTHENTICATED', 401);
+      return counted(request);
+    };
+    const { queue } = start({ token: () => mine });
+    await clock.step(60_000);
+    expect(problems).toContain('UNAUTHENTICATED');
+    mine = token();
+    void queue.flush();
+    await clock.step(1000);
+    expect(ended).toMatchObject([{ outcome: 'settled', item: { timeIsKept: false } }]);
+    expect(bodies().at(-1)).not.toHaveProperty('achievedAt');
+  });
+
+  it('sent without a token, and never answered, it keeps no time of play either', async () => {
+    let mine: string | null = null;
+    http.answer = (request) => (request.method === 'POST' ? null : counted(request));
+    const { queue } = start({ token: () => mine });
+    await queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 9 });
+    await clock.step(1000);
+    expect(bodies()).toMatchObject([{ submissionId: 'a' }]);
+    mine = token();
+    http.answer = counted;
+    await clock.step(60_000);
+    expect(ended).toMatchObject([{ outcome: 'settled' }]);
+    expect(bodies().filter((body) => 'achievedAt' in body)).toEqual([]);
+  });
+
+  it('sent with a token that is refused, it keeps the time of play where the board takes it', async () => {
+    const playedAt = clock.now();
+    http.answer = () => problem('UNAUTHENTICATED', 401);
+    const { queue } = start({ token: token() });
+    await queue.submit('blitz', { submissionId: 'a', score: 9 });
+    await clock.step(60_000);
+    http.answer = (request) => (request.method === 'GET' ? { body: { clientTime: true } } : counted(request));
+    void queue.flush();
+    await clock.step(1000);
+    expect(ended).toMatchObject([{ outcome: 'settled', item: { timeIsKept: true } }]);
+    expect(Math.abs(Date.parse(String(bodies().at(-1)!['achievedAt'])) - playedAt)).toBeLessThan(1000);
+  });
+
+  it('a board that a key may not read is sent to all the same', async () => {
+    http.answer = (request) => (request.method === 'GET' ? problem('FORBIDDEN', 403) : counted(request));
+    await start().queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 9 });
+    await clock.step(1000);
+    expect(outcomes()).toEqual([['a', 'settled']]);
   });
 });

@@ -75,18 +75,20 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       const path = `/v1/boards/${encodeURIComponent(board)}`;
       isTaken = (await call<{ clientTime: boolean }>('GET', path, { retries: 0 })).clientTime;
     } catch (error) {
-      const { isRetriable, code } = error as LadderProblem;
-      if (!(error instanceof LadderProblem) || isRetriable || code === 'UNREADABLE') throw error;
+      const { isRetriable, code, status } = error as LadderProblem;
+      // Who is not known was not told. A key that may not read the board may send to it all the same.
+      if (!(error instanceof LadderProblem) || isRetriable || code === 'UNREADABLE' || status === 401) throw error;
     }
     takesTime.set(board, isTaken);
     metAt = clock.now();
     return isTaken;
   }
 
-  /** Decides once, and for every later try, what an item is sent with: another body would be refused. */
+  /** Decides what an item is sent with, for every later try as soon as it may be stored: another body would be refused. */
   async function decide(item: QueueItem, token: string | null): Promise<QueueItem> {
     if (item.timeIsKept !== undefined) return item;
-    const isOfPlayer = claimsOf(token) !== null;
+    // Without a token nothing counts: who comes with one meanwhile may be a player.
+    const isOfPlayer = token === null || claimsOf(token) !== null;
     const timeIsKept = !isOfPlayer || (takesTime.get(item.board) ?? (await meet(item.board)));
     const playedAt = item.achievedAt ?? item.queuedAt + (time.ahead() ?? 0);
     return { ...item, timeIsKept, achievedAt: Math.min(playedAt, time.now()) };
@@ -115,12 +117,10 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
   async function failed(before: readonly Kept[], sent: readonly Kept[], problem: LadderProblem): Promise<boolean> {
     const { status } = problem;
     metAt = -Infinity;
-    // Nothing of it was stored: what was never sent before still was not.
+    // Nothing of it was stored: what was never sent before still was not, and what it is sent with is open again.
     const isSurelyNot = status >= 400 && status < 500 && status !== 408;
-    const kept = sent
-      .map(([key, item], at): Kept => [key, isSurelyNot ? { ...item, firstSentAt: before[at]![1].firstSentAt } : item])
-      // Some may have ended before the storage failed.
-      .filter(([key]) => items.has(key));
+    // Some may have ended before the storage failed.
+    const kept = (isSurelyNot ? before : sent).filter(([key]) => items.has(key));
     // What a proxy says is of no score; a batch may be too long for one.
     const isOfScores = problem.code !== 'UNREADABLE' && (status === 400 || status === 413 || status === 422);
     const isOne = kept.length === 1;
@@ -163,15 +163,21 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       const token = await tokens.get();
       if (clock.now() - metAt >= MET_WITHIN_MS) await meet(batch[0]![1].board);
       const known: Kept[] = [];
-      for (const [key, item] of batch) {
-        if (isForgotten(item)) await settle([key, item], { outcome: 'unknown' });
-        else known.push([key, await decide(item, token)]);
+      const decided: Kept[] = [];
+      for (const one of batch) {
+        const [key, item] = one;
+        if (isForgotten(item)) {
+          await settle(one, { outcome: 'unknown' });
+        } else {
+          known.push(one);
+          decided.push([key, { ...(await decide(item, token)), firstSentAt: item.firstSentAt ?? time.now() }]);
+        }
       }
       if (known.length === 0) return true;
-      sent = known.map(([key, item]): Kept => [key, { ...item, firstSentAt: item.firstSentAt ?? time.now() }]);
+      batch = known;
+      sent = decided;
       // On the disk before the first byte leaves: after a crash it counts as sent.
       for (const [key, item] of sent) await items.change(key, item);
-      batch = known;
       const submissions = sent.map(([, item]) => bodyOf(item));
       isOut = true;
       const answer = await call<{ results?: Results }>('POST', '/v1/scores', { body: { submissions }, retries: 0 });

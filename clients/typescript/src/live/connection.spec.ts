@@ -204,6 +204,43 @@ describe('after a loss', () => {
     }
   });
 
+  it.each([0, 10_000])(
+    'what is watched anew %i ms after the last was closed waits for its time, too',
+    async (laterMs) => {
+      const states: LiveState[] = [];
+      const ladder = w.ladderOf({ onLive: (state) => states.push(state) });
+      const first = w.watchTop(ladder);
+      await settled();
+      w.sockets.last.break(1008);
+      const lostAt = w.clock.now();
+      first.close();
+      await w.clock.step(laterMs);
+      w.watchTop(ladder);
+      expect(states.at(-1)).toEqual({ name: 'reconnecting', retryAt: lostAt + 60_000 });
+      await w.clock.step(59_999 - laterMs);
+      expect(w.sockets.all).toHaveLength(1);
+      w.watchTop(ladder);
+      await w.clock.step(1);
+      expect(w.sockets.all).toHaveLength(2);
+      w.watchTop(ladder);
+      await w.clock.step(1000);
+      expect(w.sockets.all).toHaveLength(2);
+    },
+  );
+
+  it('of a socket that nobody used any more, the next watch waits as well', async () => {
+    const ladder = w.ladderOf();
+    const first = w.watchTop(ladder);
+    await settled();
+    first.close();
+    w.sockets.last.break(1008);
+    w.watchTop(ladder);
+    await w.clock.step(59_999);
+    expect(w.sockets.all).toHaveLength(1);
+    await w.clock.step(1);
+    expect(w.sockets.all).toHaveLength(2);
+  });
+
   it('nothing comes back once the client is closed', async () => {
     const ladder = await w.watching();
     w.sockets.last.break();

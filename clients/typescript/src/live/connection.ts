@@ -70,6 +70,8 @@ export class Connection {
   private refusals = 0;
   private openedAt: number | null = null;
   private heardAt = 0;
+  /** Not connected again before, whatever is closed and watched meanwhile, by the clock of the client. */
+  private notBefore = 0;
   /** To connect again, or to close what nobody uses. */
   private timer: unknown = null;
   private deadTimer: unknown = null;
@@ -98,7 +100,7 @@ export class Connection {
       this.refusals = 0;
     }
     if (this.isOpen) subscription.ask();
-    else if (this.socket === null && this.timer === null) this.connect();
+    else if (this.socket === null && this.timer === null) this.connectInTime();
     const close = (): void => {
       subscription.close();
       this.drop(id);
@@ -161,7 +163,18 @@ export class Connection {
     this.connect();
   }
 
+  private connectInTime(): void {
+    const { clock } = this.options;
+    this.clear();
+    const delayMs = this.notBefore - clock.now();
+    // A clock that was set back is not waited for.
+    if (delayMs <= 0 || delayMs > POLICY_DELAY_MS) return this.connect();
+    this.timer = clock.setTimeout(() => this.connect(), delayMs);
+    this.tell('reconnecting', this.notBefore);
+  }
+
   private connect(): void {
+    this.notBefore = 0;
     this.clear();
     if (this.isConnecting) return;
     this.isConnecting = true;
@@ -226,6 +239,7 @@ export class Connection {
   /** Renews the identity of the socket before its token ends. */
   private keepToken(): void {
     const { tokens, clock, now } = this.options;
+    const { socket } = this;
     clock.clearTimeout(this.tokenTimer);
     const at = tokens.renewAt();
     if (at === null || at <= now()) return;
@@ -233,6 +247,7 @@ export class Connection {
       if (at > now()) return this.keepToken();
       tokens.get().then(
         (token) => {
+          if (this.socket !== socket) return;
           this.token = token;
           if (token !== null) this.send({ type: 'authenticate', token });
           this.keepToken();
@@ -333,13 +348,10 @@ export class Connection {
     const hadGoodLife = this.openedAt !== null && clock.now() - this.openedAt >= GOOD_LIFE_MS;
     this.openedAt = null;
     this.leave();
-    if (this.subscriptions.size === 0) return;
     if (hadGoodLife) this.losses = 0;
-    const delayMs = reconnectDelayMs(code, this.losses, random);
+    this.notBefore = clock.now() + reconnectDelayMs(code, this.losses, random);
     if (code !== CLOSE.RESTART) this.losses += 1;
-    this.clear();
-    this.timer = clock.setTimeout(() => this.connect(), delayMs);
-    this.tell('reconnecting', clock.now() + delayMs);
+    if (this.subscriptions.size > 0) this.connectInTime();
   }
 }
 

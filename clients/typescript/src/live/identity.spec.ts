@@ -89,6 +89,20 @@ describe('an identity', () => {
     expect(w.sockets.all).toHaveLength(2);
   });
 
+  it('that comes once the client is closed sets no timer any more', async () => {
+    let asked = 0;
+    let give!: (token: string) => void;
+    const next = new Promise<string>((resolve) => (give = resolve));
+    const first = playerToken('ada', w.clock.now() + 32_000);
+    const ladder = await w.watching({ token: () => ((asked += 1) > 1 ? next : first) });
+    await w.clock.step(2000);
+    expect(asked).toBe(2);
+    ladder.close();
+    give(playerToken('ada', w.clock.now() + DAY_MS));
+    await settled();
+    expect(w.clock.timersSet).toBe(0);
+  });
+
   it('that ends after months is waited for by timers no longer than there are, and not renewed before', async () => {
     const { clock } = w;
     const long: { ms: number; work: () => void }[] = [];

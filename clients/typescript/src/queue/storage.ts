@@ -63,23 +63,34 @@ export function indexedDbStorage(name: string): Storage {
     request.onupgradeneeded = () => void request.result.createObjectStore(STORE);
     return resultOf(request);
   };
-  const opened = (): Promise<Database> => {
-    database ??= open().catch((error: unknown) => {
-      database = null;
-      throw error;
-    });
-    return database;
-  };
-  async function write(change: (store: ObjectStore) => void): Promise<void> {
-    const transaction = (await opened()).transaction(STORE, 'readwrite', { durability: 'strict' });
-    change(transaction.objectStore(STORE));
-    await new Promise<void>((resolve, reject) => {
-      transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error);
-    });
+  /** Does the work with a store; opens the database again where the browser has closed it. */
+  async function using<Result>(
+    mode: string,
+    options: object,
+    work: (store: ObjectStore, transaction: Transaction) => Promise<Result>,
+    isAgain = false,
+  ): Promise<Result> {
+    const mine = (database ??= open());
+    let transaction: Transaction;
+    try {
+      transaction = (await mine).transaction(STORE, mode, options);
+    } catch (error) {
+      if (database === mine) database = null;
+      if (isAgain) throw error;
+      return using(mode, options, work, true);
+    }
+    return work(transaction.objectStore(STORE), transaction);
   }
-  const read = async <Result>(ask: (store: ObjectStore) => Request<Result>): Promise<Result> =>
-    resultOf(ask((await opened()).transaction(STORE, 'readonly', {}).objectStore(STORE)));
+  const write = (change: (store: ObjectStore) => void): Promise<void> =>
+    using('readwrite', { durability: 'strict' }, (store, transaction) => {
+      change(store);
+      return new Promise((resolve, reject) => {
+        transaction.oncomplete = () => resolve();
+        transaction.onabort = () => reject(transaction.error);
+      });
+    });
+  const read = <Result>(ask: (store: ObjectStore) => Request<Result>): Promise<Result> =>
+    using('readonly', {}, (store) => resultOf(ask(store)));
   return {
     get: (key) => read((store) => store.get(key)),
     set: (key, text) => write((store) => void store.put(text, key)),

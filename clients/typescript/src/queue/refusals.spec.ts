@@ -132,3 +132,34 @@ describe('a score whose identity was refused is decided anew', () => {
     expect(outcomes()).toEqual([['a', 'settled']]);
   });
 });
+
+describe('a run in the future', () => {
+  const title = 'The run lies in the future';
+  const future = { problem: { code: 'ACHIEVED_AT_IN_FUTURE', status: 422, title } };
+
+  it('for the service is sent again with the time as it is, once the clock of the device was set right', async () => {
+    const timesOf = (request: FakeRequest): number[] =>
+      submissionsOf(request).map(({ achievedAt }) => Date.parse(String(achievedAt)) - clock.now());
+    http.answer = (request) => ({
+      body: { results: timesOf(request).map((aheadMs) => (aheadMs > 60_000 ? future : { outcome: 'created' })) },
+    });
+    http.aheadMs = 600_000;
+    const ladder = start();
+    for (let answers = 0; answers < 5; answers += 1) await ladder.board('blitz').definition();
+    http.aheadMs = 0;
+    await clock.jump(600_000);
+    const playedAt = clock.now();
+    await ladder.queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+    await clock.step(60_000);
+    expect(outcomes()).toEqual([['a', 'settled']]);
+    const keptAt = Date.parse(String(submissionsOf(http.last)[0]!['achievedAt']));
+    expect(Math.abs(keptAt - playedAt)).toBeLessThan(10_000);
+  });
+
+  it('whatever is tried is refused in the end', async () => {
+    http.answer = (request) => ({ body: { results: submissionsOf(request).map(() => future) } });
+    await start().queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+    await clock.step(60_000);
+    expect(outcomes()).toEqual([['a', 'refused']]);
+  });
+});

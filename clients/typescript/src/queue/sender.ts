@@ -10,6 +10,8 @@ const BATCH_MAX = 100;
 const FIRST_DELAY_MS = 1000;
 const DELAY_MAX_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
+/** So many answers say what time it is, whatever those before said: most of the last five. */
+const CLOCK_TRIES = 3;
 /** A service that answered so long ago is asked first whether it is there. */
 const MET_WITHIN_MS = 5000;
 
@@ -140,7 +142,7 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
     return false;
   }
 
-  async function answered(sent: readonly Kept[], results: Results): Promise<void> {
+  async function answered(before: readonly Kept[], sent: readonly Kept[], results: Results): Promise<void> {
     for (const [at, one] of sent.entries()) {
       const answer = results[at]!;
       if (!('problem' in answer)) {
@@ -148,7 +150,10 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
         continue;
       }
       const problem = new LadderProblem(answer.problem);
+      // The clock of the device was set, and the next answers say by how much.
+      const isOfClock = problem.code === 'ACHIEVED_AT_IN_FUTURE' && one[1].tries < CLOCK_TRIES;
       if (problem.isRetriable) await stay([one], problem);
+      else if (isOfClock) await stay([before[at]!], problem);
       else await settle(one, { outcome: 'refused', problem });
     }
     batchMax = Math.min(BATCH_MAX, batchMax * 2);
@@ -182,7 +187,7 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       isOut = true;
       const answer = await call<{ results?: Results }>('POST', '/v1/scores', { body: { submissions }, retries: 0 });
       if (answer?.results?.length !== sent.length) throw clientProblem('UNREADABLE', 'The answer is of something else');
-      await answered(sent, answer.results);
+      await answered(batch, sent, answer.results);
       return true;
     } catch (error) {
       if (error instanceof LadderProblem) return failed(batch, sent, error);

@@ -31,6 +31,7 @@ export { checkedParameters, type ParameterRule, type ParameterRules } from './ra
 export * from './ratings/pool.js';
 export * from './ratings/board-feed.js';
 export * from './ratings/game.js';
+export * from './ratings/in-turns.js';
 export * from './ratings/player-rating.js';
 export {
   foldGames,

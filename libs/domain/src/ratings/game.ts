@@ -43,6 +43,19 @@ const LAST = Infinity;
 /** The order of ids that makes the order of naming mean nothing: by UTF-16 units, whatever the locale. */
 export const compareIds = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+/** The games of each player, in the order given. */
+export function gamesByPlayer<Game extends Pick<PoolGame, 'players'>>(games: readonly Game[]): Map<string, Game[]> {
+  const played = new Map<string, Game[]>();
+  for (const game of games) {
+    for (const { playerId } of game.players) {
+      const known = played.get(playerId);
+      if (known) known.push(game);
+      else played.set(playerId, [game]);
+    }
+  }
+  return played;
+}
+
 /** The players as they were named, by side: those of a team together, each other player alone. */
 export function namedSides(players: readonly GamePlayer[]): GamePlayer[][] {
   const teams = new Map<string, GamePlayer[]>();

@@ -1,5 +1,5 @@
 import { isFiniteRating, withoutMinusZero } from './fold.js';
-import { compareIds, ratedSides, type PoolGame } from './game.js';
+import { compareIds, gamesByPlayer, ratedSides, type PoolGame } from './game.js';
 import { scoreOf } from './pairs.js';
 import { newcomer, withGame, type Outcome, type PlayerRating } from './player-rating.js';
 import type { RatingPool } from './pool.js';
@@ -114,14 +114,7 @@ export function foldPeriod(
   games: readonly PoolGame[],
   closed: ClosedPeriod,
 ): { players: ReadonlyMap<string, PlayerRating>; changes: readonly PeriodChange[] } {
-  const gamesOfPlayers = new Map<string, PoolGame[]>();
-  for (const game of games) {
-    for (const { playerId } of game.players) {
-      const known = gamesOfPlayers.get(playerId);
-      if (known) known.push(game);
-      else gamesOfPlayers.set(playerId, [game]);
-    }
-  }
+  const gamesOfPlayers = gamesByPlayer(games);
   const playerOf = (playerId: string): PlayerRating => players.get(playerId) ?? newcomer(pool);
   const ids = [...gamesOfPlayers.keys()].sort(compareIds);
   const changes = ids.flatMap(

@@ -60,6 +60,63 @@ describe('a void game of a closed period', () => {
     const refused = recomputePeriods(fide, history, [{ period: 1, before: first, after: null }], 1);
     await expect(refused).rejects.toMatchObject({ code: 'RECOMPUTE_TOO_LARGE', extensions: { gamesMax: 1 } });
   });
+
+  it('counts what its opponents played as well, and is refused before any of it is rated', async () => {
+    const games = [
+      ...[poolGame(1, { ada: 1, bob: 2 }), poolGame(2, { ada: 1, cy: 2 })],
+      ...Array.from({ length: 4 }, (_, at) => poolGame(3 + at, { cy: 1, [`p${at}`]: 2 })),
+    ];
+    const history = new MemoryPeriodHistory(fide, [{ period: 1, games }]);
+    const correction = { period: 1, before: games[0]!, after: null };
+    let rated = 0;
+    const counting: RatingPool = {
+      ...fide,
+      algorithm: {
+        ...fide.algorithm,
+        ratePeriod(...given) {
+          rated += 1;
+          return fide.algorithm.ratePeriod!(...given);
+        },
+      },
+    };
+    const refused = recomputePeriods(counting, history, [correction], 5);
+    await expect(refused).rejects.toMatchObject({ code: 'RECOMPUTE_TOO_LARGE' });
+    expect(rated).toBe(0);
+    const { gamesReached } = await recomputePeriods(counting, history, [correction], 6);
+    expect(gamesReached).toBe(6);
+  });
+});
+
+describe('a period of many players', () => {
+  const fide = ratingPool('fide');
+  const PLAYERS = 1000;
+  let looked = 0;
+  const games = Array.from({ length: 2 * PLAYERS }, (_, at) => {
+    const { players, ...game } = poolGame(at + 1, { hub: 1, [`p${at % PLAYERS}`]: 2 });
+    return {
+      ...game,
+      get players() {
+        looked += 1;
+        return players;
+      },
+    };
+  });
+  const history = new MemoryPeriodHistory(fide, [{ period: 1, games }]);
+
+  it('has each game looked at for its own players only, and others have their turns meanwhile', async () => {
+    let turns = 0;
+    let turn = setImmediate(function next() {
+      turns += 1;
+      turn = setImmediate(next);
+    });
+    looked = 0;
+    const correction = { period: 1, before: games[0]!, after: null };
+    const { gamesReached } = await recomputePeriods(fide, history, [correction], 10_000);
+    clearImmediate(turn);
+    expect(gamesReached).toBe(games.length);
+    expect(looked / games.length).toBeLessThan(30);
+    expect(turns).toBeGreaterThan(4);
+  });
 });
 
 /**

@@ -1,4 +1,5 @@
-import { compareIds, type PoolGame } from './game.js';
+import { compareIds, gamesByPlayer, type PoolGame } from './game.js';
+import { inTurns } from './in-turns.js';
 import { ratePlayerOfPeriod, type PeriodChange } from './period.js';
 import { PositionHeap } from './position-heap.js';
 import type { RatingPool } from './pool.js';
@@ -62,10 +63,9 @@ export async function recomputePeriods(
   corrections: readonly PeriodCorrection[],
   gamesMax: number,
 ): Promise<PeriodRecomputation> {
-  const run = new PeriodRecompute(pool, history, corrections);
+  const run = new PeriodRecompute(pool, history, corrections, gamesMax);
   for (let period = run.open.take(); period !== null; period = run.open.take()) {
     await run.step(period);
-    if (run.gamesReached > gamesMax) throw recomputeTooLarge(gamesMax);
   }
   const players = await run.players.end();
   return { periods: run.periods, gamesReached: run.gamesReached, refunds: run.players.refunds, players };
@@ -85,6 +85,7 @@ class PeriodRecompute {
     private readonly pool: RatingPool,
     private readonly history: PeriodHistory,
     private readonly corrections: readonly PeriodCorrection[],
+    private readonly gamesMax: number,
   ) {
     this.open = new PositionHeap(corrections.map(({ period }) => period));
     this.players = new DifferingPlayers(history);
@@ -95,9 +96,13 @@ class PeriodRecompute {
     const changed = idsOf(corrected.flatMap(({ before, after }) => (after === null ? [before] : [before, after])));
     for (const [playerId, at] of this.next) if (at === period) changed.add(playerId);
     const reached = await this.gamesOf(period, changed, corrected);
-    this.gamesReached += reached.length + corrected.filter(({ after }) => after === null).length;
+    const voided = corrected.filter(({ after }) => after === null).length;
+    this.refuseMoreThanMax(reached.length + voided);
     const rated = new Set([...changed, ...idsOf(reached)]);
+    // Whoever met one of the changed is computed again, and so are all games of the period that they played.
     const games = await this.gamesOf(period, rated, corrected);
+    this.refuseMoreThanMax(games.length + voided);
+    this.gamesReached += games.length + voided;
     const start = new Map<string, RatingState>();
     const named = new Set([...rated, ...idsOf(games)]);
     await this.players.reach(named, period);
@@ -106,16 +111,22 @@ class PeriodRecompute {
     }
     // All of them from the same start: what comes out is written when the last one is rated.
     const stateOf = (playerId: string): RatingState => this.players.get(playerId)?.after ?? start.get(playerId)!;
-    const changes = [...rated].sort(compareIds).map((playerId) => {
-      const own = games.filter(({ players }) => players.some((player) => player.playerId === playerId));
-      const after = ratePlayerOfPeriod(this.pool, playerId, own, period, stateOf);
-      return { playerId, after, state: after?.after ?? stateOf(playerId) };
-    });
-    for (const { playerId, after, state } of changes) {
+    const played = gamesByPlayer(games);
+    const changes: { playerId: string; after: PeriodChange | null; state: RatingState }[] = [];
+    for await (const playerId of inTurns([...rated].sort(compareIds))) {
+      const after = ratePlayerOfPeriod(this.pool, playerId, played.get(playerId) ?? [], period, stateOf);
+      changes.push({ playerId, after, state: after?.after ?? stateOf(playerId) });
+    }
+    for await (const { playerId, after, state } of inTurns(changes)) {
       const before = await this.history.changeOf(playerId, period);
       await this.follow(playerId, period, before?.after ?? start.get(playerId)!, state);
       if (!isSameChange(before, after)) this.periods.push({ playerId, period, before, after });
     }
+  }
+
+  /** Before what is reached next is computed. */
+  private refuseMoreThanMax(games: number): void {
+    if (this.gamesReached + games > this.gamesMax) throw recomputeTooLarge(this.gamesMax);
   }
 
   private async follow(playerId: string, period: number, before: RatingState, after: RatingState): Promise<void> {

@@ -1,8 +1,11 @@
 import {
+  gamesByPlayer,
+  inTurns,
   namedSides,
   ratePlayerOfPeriod,
   withPoints,
   type DifferingStates,
+  type PeriodHistory,
   type PoolGame,
   type RatingState,
 } from '@laddercast/domain';
@@ -10,7 +13,6 @@ import { float8Array, int8Array, textArray } from '../database/postgres-arrays.j
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { PoolCorrection } from './corrections.js';
-import type { PeriodRows } from './period-rows.js';
 import type { RatedPool } from './recomputed.js';
 
 const CHUNK = 1000;
@@ -103,10 +105,10 @@ export async function lossesOfGames(
 
 /** A period moves a player by all games at once: a game's loss is what the player would have more without it alone. */
 export async function lossesOfPeriods(
-  { rating }: RatedPool,
-  history: PeriodRows,
+  { rating }: Pick<RatedPool, 'rating'>,
+  history: PeriodHistory,
   games: readonly (PoolGame & { readonly period: number })[],
-  { refund }: PoolCorrection,
+  { refund }: Pick<PoolCorrection, 'refund'>,
 ): Promise<Loss[]> {
   const losses: Loss[] = [];
   for (const period of new Set(games.map((game) => game.period))) {
@@ -117,13 +119,12 @@ export async function lossesOfPeriods(
     for (const { playerId } of played.flatMap(({ players }) => players)) {
       states.set(playerId, await history.stateAtStart(playerId, period));
     }
-    for (const { position: gamePosition } of ofPeriod) {
+    const gamesOf = gamesByPlayer(played);
+    for await (const { position: gamePosition } of inTurns(ofPeriod)) {
       for (const playerId of opponents.get(gamePosition)!) {
         const change = await history.changeOf(playerId, period);
         if (change === null) continue;
-        const others = played.filter(
-          ({ position, players }) => position !== gamePosition && players.some((one) => one.playerId === playerId),
-        );
+        const others = (gamesOf.get(playerId) ?? []).filter(({ position }) => position !== gamePosition);
         const without = ratePlayerOfPeriod(rating, playerId, others, period, (id) => states.get(id)!);
         const points = (without ?? change)[without ? 'after' : 'before'].rating - change.after.rating;
         if (points > 0) losses.push({ playerId, gamePosition, points });

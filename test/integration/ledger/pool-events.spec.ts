@@ -112,6 +112,7 @@ describe('events of a pool', () => {
     );
     expect(bells).toEqual([{ position }]);
     await node.rater.sweep(new AbortController().signal);
+    await node.rater.settled();
     expect(await outcomeOf(position)).not.toBeNull();
   });
 
@@ -153,9 +154,11 @@ describe('events of a pool', () => {
     await adaWins('g2');
     const free = await node.makePool(`p${(made += 1)}`);
     await node.games.record(gameOf(free.id, 'g1', { ada: 1, bob: 2 }));
-    await expect(node.rater.sweep(new AbortController().signal)).rejects.toThrow('"from-the-future"');
+    await node.rater.sweep(new AbortController().signal);
+    await node.rater.settled();
     expect([await node.ratingOf(pool, 'ada'), await node.ratingOf(free, 'ada')]).toEqual([1516, 1516]);
     expect((await node.pools.get(pool.id)).pending).toBe(1);
+    await expect(node.rater.rate(pool.uid)).rejects.toThrow('"from-the-future"');
   });
 
   it('cost games no statement', async () => {

@@ -260,6 +260,34 @@ describe('a pool that rates by periods', () => {
     expect(await node.database.query('SELECT 1 FROM period_results')).toEqual([]);
   });
 
+  it('is broken off between two chunks where its process stops, and its turn does not idle over them', async () => {
+    await begin({ algorithm: 'fide', periods: DAYS });
+    const games = Array.from({ length: 2600 }, (_, index) => ({ [`a${index}`]: 1, [`b${index}`]: 2 }));
+    await Promise.all(games.map((places, index) => play(`g${index}`, places)));
+    await goTo(30);
+    await node.closePeriods();
+    const stopped = new FeedNode(testDatabase.url);
+    await stopped.start();
+    const query = stopped.database.query.bind(stopped.database);
+    let kept = 0;
+    let stopping: Promise<void> | undefined;
+    stopped.database.query = (async (...given: Parameters<typeof query>) => {
+      const rows = await query(...given);
+      if (given[0].includes('SET result =')) {
+        kept += 1;
+        stopping = stopped.rater.stop();
+      }
+      return rows;
+    }) as typeof query;
+    await expect(stopped.rater.rate(pool.uid)).rejects.toMatchObject({ name: 'AbortError' });
+    await stopping;
+    await stopped.stop();
+    expect(kept).toBe(1);
+    expect(await progress()).toEqual({ pending: 2600, games: 2600, players: 0 });
+    await node.rater.rate(pool.uid);
+    expect(await progress()).toEqual({ pending: 0, games: 2600, players: 5200 });
+  });
+
   it('keeps its calendar once it has games', async () => {
     await begin({ algorithm: 'fide', periods: DAYS });
     await play('g1', { ada: 1, bob: 2 });

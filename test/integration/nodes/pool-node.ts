@@ -101,6 +101,7 @@ export class PoolNode extends LedgerNode {
   }
 
   override async stop(): Promise<void> {
+    await this.rater.stop();
     await this.notifier.settled();
     await super.stop();
   }

@@ -8,7 +8,7 @@ import {
   PostgresEventLog,
   writeLogLine,
 } from '@laddercast/event-log';
-import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases, rescopeGuildBoards } from '@laddercast/ledger';
+import { Lanes, LeasedTask, PoolRater, PostgresDatabase, PostgresLeases, rescopeGuildBoards } from '@laddercast/ledger';
 import { RateLimitedLog, retryWhile } from '@laddercast/platform';
 import { LaneRecoveries, RankProjection } from '@laddercast/projections';
 import { LeasedTickSlots, RankDeltaPublisher, SketchPublisher } from '@laddercast/realtime';
@@ -76,6 +76,7 @@ export class ProjectorLifecycle {
       this.watch?.stop(),
       this.part(SketchPublisher).stop(),
       ...this.tasks.map((task) => task.stop()),
+      this.part(PoolRater).stop(),
     ]);
     await this.part(LeasedTickSlots).stop();
     const [eventLog, outbox] = [this.part(EventLog), this.part(PostgresEventLog)];

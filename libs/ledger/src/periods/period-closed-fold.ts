@@ -48,6 +48,8 @@ const COUNT_GAMES = prepared(`
     (count(*) FILTER (WHERE unrated = 'TOO_FEW_SIDES'))::int AS "tooFewSides"
   FROM games WHERE pool_uid = $1 AND period = $2`);
 
+const KEEP_TURN = prepared('SELECT');
+
 const MOVE_RATED_PERIOD = prepared('UPDATE pools SET rated_period = $2 WHERE pool_uid = $1');
 
 /**
@@ -72,6 +74,8 @@ export class PeriodClosedFold implements PoolEventFold {
     for (;;) {
       const chunk = await nextChunk(this.database, of);
       if (chunk.players.length === 0) break;
+      // PostgreSQL ends a transaction that does nothing for long, and where the process stops this one is broken off here.
+      await transaction.query(KEEP_TURN);
       await keepResults(this.database, of, ratedChunk(pool, period, firstPosition, chunk));
     }
     const written = await writeResults(transaction, of);

@@ -1,5 +1,5 @@
 import type { UnratedReason } from '@laddercast/domain';
-import { Environment, metrics } from '@laddercast/platform';
+import { Environment, metrics, RateLimitedLog } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -9,6 +9,7 @@ import { takeLane } from '../lanes/lane-locks.js';
 import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
+import { FewAtOnce } from './few-at-once.js';
 import { tryPoolTurn } from './pool.js';
 import { writeOutcome, type LookedGames, type PoolEventFold } from './pool-events.js';
 import { PoolFolds } from './pool-folds.js';
@@ -27,6 +28,8 @@ import {
 const TURNS_MAX = 20;
 /** The most pools of one sweep. */
 const SWEPT_MAX = 1000;
+/** Events may take minutes. Their places are beside those of games, and each keeps one or two connections. */
+const EVENTS_AT_ONCE = 2;
 
 const POOLS_BEHIND = prepared(`
   SELECT pool_uid AS uid FROM pools
@@ -36,6 +39,9 @@ const POOLS_BEHIND = prepared(`
 /** Thrown to roll back a turn whose games another process has rated meanwhile. */
 class RatedAlready extends Error {}
 
+/** What became of a turn: another had it, or what was next is done, or it was left as an event is next. */
+type Turn = 'passed-by' | 'done' | 'event';
+
 /**
  * Rates the games of pools and folds what else happens to them, each exactly once and in the order of their positions: what is next is read from PostgreSQL, and
  * stored in one transaction with the position up to which the pool is rated. So it means nothing how often, how late, or by
@@ -43,43 +49,90 @@ class RatedAlready extends Error {}
  */
 @Injectable()
 export class PoolRater {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly ofGames: FewAtOnce;
+  private readonly ofEvents = new FewAtOnce(EVENTS_AT_ONCE);
+  /** Pools that wait for a place to fold their event. */
+  private readonly toFold = new Set<number>();
+  /** What nobody waits for. */
+  private readonly beside = new Set<Promise<unknown>>();
+  private readonly stopping = new AbortController();
   /** Algorithms that were said to be missing: once is enough. */
   private readonly said = new Set<string>();
   private readonly log = new Logger('ratings');
+  private readonly failures = new RateLimitedLog('ratings');
 
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly notifier: OutboxNotifier,
     private readonly folds: PoolFolds,
-    @Inject(Environment) private readonly settings: Pick<Environment, 'RATING_POOLS_AT_ONCE'>,
-  ) {}
+    @Inject(Environment) settings: Pick<Environment, 'RATING_POOLS_AT_ONCE'>,
+  ) {
+    // Pools side by side: each keeps a connection while its lane may be waited for.
+    this.ofGames = new FewAtOnce(settings.RATING_POOLS_AT_ONCE);
+  }
 
   /**
-   * Rates what is recorded of the pool. Where another process is at it, that one looks once more when it is done: nothing
-   * is left to do here.
+   * Rates what is recorded of the pool, and folds its events. Where another process is at it, that one looks once more when
+   * it is done: nothing is left to do here.
+   * @param atEvent called before an event is folded: it may take minutes
    * @returns whether it ended early, with games left
    */
-  async rate(poolUid: number): Promise<boolean> {
+  async rate(poolUid: number, atEvent: () => void = () => undefined): Promise<boolean> {
     for (let turns = 0; turns < TURNS_MAX; turns += 1) {
-      const hadTheTurn = await this.oneOfFew(() => this.takeTurn(poolUid));
+      let turn = await this.ofGames.run(() => this.takeTurn(poolUid, 'games'));
+      if (turn === 'event') {
+        atEvent();
+        turn = await this.foldNext(poolUid);
+      }
       // Who came while this process had the turn passed by, and counts on this look after it.
-      if (!hadTheTurn || !(await this.isBehind(poolUid))) return false;
+      if (turn === 'passed-by' || !(await this.isBehind(poolUid))) return false;
     }
     return true;
   }
 
   /**
-   * Rates the pools that are behind: their event was lost, or the process that had it died, or lacks the algorithm.
+   * As {@link rate}, for who has other pools to look after: where an event is next it resolves, and goes on beside. What
+   * fails there is tried again by the sweep.
+   */
+  ring(poolUid: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      let isBeside = false;
+      const goOnBeside = (): void => {
+        isBeside = true;
+        resolve(false);
+      };
+      const rated: Promise<void> = this.rate(poolUid, goOnBeside)
+        .then(resolve, (error: unknown) => {
+          if (!isBeside) return reject(error as Error);
+          if (this.stopping.signal.aborted) return;
+          this.failures.warn('What happened to a pool beside its games waits', error, { poolUid });
+        })
+        .finally(() => this.beside.delete(rated));
+      this.beside.add(rated);
+    });
+  }
+
+  /** Resolves once nothing goes on beside. */
+  async settled(): Promise<void> {
+    while (this.beside.size > 0) await Promise.all(this.beside);
+  }
+
+  /** Breaks off the events that are being folded: whoever comes next begins them again. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.settled();
+  }
+
+  /**
+   * Rings for the pools that are behind: their event was lost, or the process that had it died, or lacks the algorithm.
    * @param of all pools when not given
    */
   async sweep(signal: AbortSignal, of: PoolsOf | null = null): Promise<RunAgain | undefined> {
     const behind = await this.database.query<{ uid: number }>(POOLS_BEHIND, [of]);
     let isMoreLeft = false;
     await tryEach(behind, signal, async ({ uid }) => {
-      if (await this.rate(uid)) isMoreLeft = true;
+      if (await this.ring(uid)) isMoreLeft = true;
     });
     return isMoreLeft ? new RunAgain(0) : undefined;
   }
@@ -92,46 +145,44 @@ export class PoolRater {
     return row?.isBehind ?? false;
   }
 
-  /** Pools side by side, as many as the setting says: each keeps a connection while its lane may be waited for. */
-  private async oneOfFew<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running >= this.settings.RATING_POOLS_AT_ONCE) await new Promise<void>((go) => this.waiting.push(go));
-    else this.running += 1;
-    try {
-      return await work();
-    } finally {
-      // Who waits takes over the place.
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.running -= 1;
-    }
+  private async foldNext(poolUid: number): Promise<Turn> {
+    // Who waits for a place already reads what is next when it has it.
+    if (this.toFold.has(poolUid) || this.stopping.signal.aborted) return 'passed-by';
+    this.toFold.add(poolUid);
+    return this.ofEvents.run(() => {
+      this.toFold.delete(poolUid);
+      return this.takeTurn(poolUid, 'all');
+    });
   }
 
-  /** Whether it was this process's turn. */
-  private takeTurn(poolUid: number): Promise<boolean> {
-    return placedAnew(this.database, this.lanes, () => this.takeTurnPlaced(poolUid));
+  /** @param takes with `games` an event is left */
+  private takeTurn(poolUid: number, takes: 'games' | 'all'): Promise<Turn> {
+    return placedAnew(this.database, this.lanes, () => this.takeTurnPlaced(poolUid, takes));
   }
 
-  private async takeTurnPlaced(poolUid: number): Promise<boolean> {
+  private async takeTurnPlaced(poolUid: number, takes: 'games' | 'all'): Promise<Turn> {
     let looked: LookedGames = {};
     let place: Place | null = null;
     try {
-      const hadTheTurn = await this.database.transaction(async (transaction) => {
-        if (!(await tryPoolTurn(transaction, poolUid))) return false;
+      const turn = await this.database.transaction(async (transaction): Promise<Turn> => {
+        if (!(await tryPoolTurn(transaction, poolUid))) return 'passed-by';
         const work = await readWorkOfTurn(transaction, poolUid);
-        if (!work) return true;
+        if (!work) return 'done';
+        const { games, event } = work;
+        if (takes === 'games' && games.length === 0 && event) return 'event';
         place = this.lanes.placeOf(work.id);
-        if (work.games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
-        else if (work.games.length > 0)
-          looked = await rateGames(transaction, poolUid, place, work, this.folds.games(work));
-        else if (work.event) {
-          looked = await foldEvent(transaction, poolUid, place, { ...work, fold: this.folds.ofEvent(work.event) });
+        if (games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
+        else if (games.length > 0) looked = await rateGames(transaction, poolUid, place, work, this.folds.games(work));
+        else if (event) {
+          const sql = untilAborted(transaction, this.stopping.signal);
+          looked = await foldEvent(sql, poolUid, place, { ...work, fold: this.folds.ofEvent(event) });
         }
-        return true;
+        return 'done';
       });
       for (const [outcome, games] of Object.entries(looked)) metrics.gamesRated.inc({ outcome }, games);
-      return hadTheTurn;
+      return turn;
     } catch (error) {
-      if (error instanceof RatedAlready) return true;
+      if (error instanceof RatedAlready) return 'done';
       // Its games wait for a process that has it; no other pool waits with them.
       if (error instanceof AlgorithmMissing) return this.leaveToOthers(error);
       throw error;
@@ -140,15 +191,23 @@ export class PoolRater {
     }
   }
 
-  private leaveToOthers({ algorithm }: AlgorithmMissing): false {
+  private leaveToOthers({ algorithm }: AlgorithmMissing): Turn {
     metrics.poolTurnsLeft.inc({ algorithm });
     if (!this.said.has(algorithm)) {
       this.said.add(algorithm);
       this.log.error(`Pools of the algorithm "${algorithm}" wait: no module of this process brings it.`);
     }
-    return false;
+    return 'passed-by';
   }
 }
+
+/** Runs no statement more once the signal has aborted: the transaction is rolled back. */
+const untilAborted = (sql: SqlRunner, signal: AbortSignal): SqlRunner => ({
+  query: async <Row>(text: string, parameters?: unknown[]) => {
+    signal.throwIfAborted();
+    return sql.query<Row>(text, parameters);
+  },
+});
 
 /** @throws RatedAlready */
 async function rateGames(

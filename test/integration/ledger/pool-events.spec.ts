@@ -148,6 +148,22 @@ describe('events of a pool', () => {
     expect(await node.ratingOf(pool, 'ada')).toBe(2000);
   });
 
+  it('may have statements of a minute: some go over all that players have ever played', async () => {
+    const limits: string[] = [];
+    const { fold: folding } = fold;
+    fold.fold = async (transaction, ...given): Promise<FoldedEvent> => {
+      const [row] = await transaction.query<{ limit: string }>(
+        `SELECT current_setting('statement_timeout') AS limit FROM pg_sleep(6)`,
+      );
+      limits.push(row!.limit);
+      return folding.call(fold, transaction, ...given);
+    };
+    const position = await recordEvent();
+    await node.rater.rate(pool.uid);
+    expect(await outcomeOf(position)).not.toBeNull();
+    expect(limits).toEqual(['1min']);
+  });
+
   it('of a type that this release does not know hold up their pool, and no other', async () => {
     await adaWins('g1');
     await recordEvent('from-the-future');

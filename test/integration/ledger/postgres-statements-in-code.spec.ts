@@ -153,7 +153,6 @@ describe('the statements of the ledger and of the log', () => {
       'ledger/src/leases/shared-look.ts': 1,
       // What passes statements of others on, and what opens a transaction.
       'ledger/src/database/postgres-database.ts': 3,
-      'ledger/src/pools/pool-rater.ts': 1,
       // What teams say, and their schema.
       'ledger/src/database/postgres-team-database.ts': 2,
       'ledger/src/database/postgres-statements.ts': 1,

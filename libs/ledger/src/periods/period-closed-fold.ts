@@ -26,6 +26,8 @@ import {
   type PeriodResult,
 } from './period-results.js';
 
+/** How long one statement may take to find all players of a period. */
+const NAMED_WITHIN_MS = 60_000;
 /** The most players that are written by one statement. */
 const WRITTEN_AT_ONCE = 1000;
 
@@ -70,7 +72,7 @@ export class PeriodClosedFold implements PoolEventFold {
     const of: PeriodOfPool = { poolUid: uid, eventPosition: event.position, period };
     const pool = this.algorithms.poolOf(definition);
     // Beside the transaction, which holds the pool's turn: what is kept stays, whatever becomes of it.
-    await namePlayersOf(this.database, of);
+    await this.database.longTransaction(NAMED_WITHIN_MS, (sql) => namePlayersOf(sql, of));
     for (;;) {
       const chunk = await nextChunk(this.database, of);
       if (chunk.players.length === 0) break;

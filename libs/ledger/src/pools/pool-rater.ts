@@ -28,8 +28,10 @@ import {
 const TURNS_MAX = 20;
 /** The most pools of one sweep. */
 const SWEPT_MAX = 1000;
-/** Events may take minutes. Their places are beside those of games, and each keeps one or two connections. */
+/** Events may take minutes. Their places are beside those of games, and each has a connection of its own. */
 const EVENTS_AT_ONCE = 2;
+/** The most that one statement of an event may take: some read and write all that players have ever played. */
+const EVENT_TIMEOUT_MS = 60_000;
 
 const POOLS_BEHIND = prepared(`
   SELECT pool_uid AS uid FROM pools
@@ -164,7 +166,7 @@ export class PoolRater {
     let looked: LookedGames = {};
     let place: Place | null = null;
     try {
-      const turn = await this.database.transaction(async (transaction): Promise<Turn> => {
+      const turn = await this.transactionOf(takes, async (transaction): Promise<Turn> => {
         if (!(await tryPoolTurn(transaction, poolUid))) return 'passed-by';
         const work = await readWorkOfTurn(transaction, poolUid);
         if (!work) return 'done';
@@ -174,8 +176,7 @@ export class PoolRater {
         if (games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
         else if (games.length > 0) looked = await rateGames(transaction, poolUid, place, work, this.folds.games(work));
         else if (event) {
-          const sql = untilAborted(transaction, this.stopping.signal);
-          looked = await foldEvent(sql, poolUid, place, { ...work, fold: this.folds.ofEvent(event) });
+          looked = await foldEvent(transaction, poolUid, place, { ...work, fold: this.folds.ofEvent(event) });
         }
         return 'done';
       });
@@ -191,6 +192,11 @@ export class PoolRater {
     }
   }
 
+  private transactionOf(takes: 'games' | 'all', work: (transaction: SqlRunner) => Promise<Turn>): Promise<Turn> {
+    if (takes === 'games') return this.database.transaction(work);
+    return this.database.longTransaction(EVENT_TIMEOUT_MS, work, this.stopping.signal);
+  }
+
   private leaveToOthers({ algorithm }: AlgorithmMissing): Turn {
     metrics.poolTurnsLeft.inc({ algorithm });
     if (!this.said.has(algorithm)) {
@@ -200,14 +206,6 @@ export class PoolRater {
     return 'passed-by';
   }
 }
-
-/** Runs no statement more once the signal has aborted: the transaction is rolled back. */
-const untilAborted = (sql: SqlRunner, signal: AbortSignal): SqlRunner => ({
-  query: async <Row>(text: string, parameters?: unknown[]) => {
-    signal.throwIfAborted();
-    return sql.query<Row>(text, parameters);
-  },
-});
 
 /** @throws RatedAlready */
 async function rateGames(

@@ -362,4 +362,28 @@ describe('boards that a rating pool feeds', () => {
       await clock.close();
     }
   });
+
+  it('lose it also while there are ends of a pool that is gone, which come before', async () => {
+    const clock = await DatabaseClock.of(testDatabase.url);
+    try {
+      const pool = await poolOf({ rankable: { inactiveDaysMax: 2 } });
+      await play(pool, 'g1', { ada: 1, bob: 2 });
+      await node.settle(pool.uid);
+      const gone = await node.makePool('gone');
+      await node.database.query(
+        `INSERT INTO entry_ends (pool_uid, player_id, position, until_ms)
+         SELECT $1::int, 'p' || n, 1, n FROM generate_series(1, 1000) AS n`,
+        [gone.uid],
+      );
+      await node.pools.delete('gone', null, 'test');
+      await clock.goOnFrom((await clock.nowMs()) + 2 * 86_400_000);
+      await node.ender.run(new AbortController().signal);
+      await node.settle(pool.uid);
+      expect(await node.entriesOf(board)).toEqual([]);
+      await node.pools.purge(new AbortController().signal);
+      expect(await node.database.query('SELECT FROM entry_ends WHERE pool_uid = $1', [gone.uid])).toEqual([]);
+    } finally {
+      await clock.close();
+    }
+  });
 });

@@ -61,10 +61,12 @@ const ENDED_AT_ONCE = 500;
 /** The most pools of one look. */
 const POOLS_AT_ONCE = 100;
 
+/** Pools that are gone leave their rows until these are purged: they must not take the place of others. */
 const POOLS_WITH_ENDS = prepared(`
-  SELECT pool_uid AS uid, pool_id AS id FROM pools WHERE pool_id IS NOT NULL AND pool_uid IN (
-    SELECT pool_uid FROM entry_ends WHERE until_ms <= floor(extract(epoch FROM ladder_now()) * 1000)::bigint
-    ORDER BY until_ms LIMIT ${POOLS_AT_ONCE})`);
+  SELECT pool_uid AS uid, pool_id AS id FROM pools WHERE pool_uid IN (
+    SELECT e.pool_uid FROM entry_ends e JOIN pools p ON p.pool_uid = e.pool_uid AND p.pool_id IS NOT NULL
+    WHERE e.until_ms <= floor(extract(epoch FROM ladder_now()) * 1000)::bigint
+    ORDER BY e.until_ms LIMIT ${POOLS_AT_ONCE})`);
 
 const TAKE_ENDS = prepared(`
   UPDATE entry_ends SET until_ms = NULL WHERE pool_uid = $1 AND player_id IN (

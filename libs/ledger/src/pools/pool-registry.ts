@@ -25,13 +25,14 @@ import { RatingAlgorithms } from './rating-algorithms.js';
 
 const PURGE_CHUNK_ROWS = 5000;
 const TABLES_BY_POOL = [
+  // First: each look for ends that are due passes over its rows.
+  'entry_ends',
   'games',
   'game_players',
   'ratings',
   'rating_changes',
   'rating_bases',
   'pool_events',
-  'entry_ends',
   'period_results',
 ];
 

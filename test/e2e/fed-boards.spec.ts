@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { ExportReader } from './exports.js';
 import { expectProblem, RestClient } from './rest-client.js';
+import { sql } from './sql.js';
 
 const SOON = { timeout: 30_000, interval: 50 };
 
@@ -206,6 +207,15 @@ describe('boards that a rating pool feeds', () => {
     await admin.put('/v1/pools/no-board', { algorithm: 'elo' });
     const elsewhere = await playAndWait('no-board', 'g1', { ada: 1, bob: 2 });
     expect(elsewhere.rated.players.map(({ rank }) => rank)).toEqual([null, null]);
+  });
+
+  it('get no window by a game of the future, which is refused', async () => {
+    const { board, pool } = await makeFed({}, { windows: ['alltime', 'daily'] });
+    const players = ['ada', 'bob'].map((playerId, at) => ({ playerId, place: at + 1 }));
+    const game = { pool, gameId: 'late', playedAt: '2099-05-05T12:00:00Z', players };
+    expectProblem(await writer.post('/v1/games', game, { Prefer: 'wait=1' }), 'ACHIEVED_AT_IN_FUTURE');
+    const made = `SELECT window_id FROM windows JOIN boards USING (board_uid) WHERE board_id = '${board}'`;
+    expect(await sql(service.databaseUrl, `${made} AND starts_at > now()`)).toEqual([]);
   });
 
   it('tell ranks of a batch, of a player in several of its games, too', async () => {

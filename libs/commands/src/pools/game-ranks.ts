@@ -124,7 +124,9 @@ export class GameRanks {
     const nowMs = this.boards.clock.nowMs();
     for (const write of writes) {
       const board = fed.find(({ feed }) => feed!.pool === write.poolId);
-      const [window] = board ? await openWindowsAt(board, write.playedAtMs ?? nowMs, nowMs, this.windows) : [];
+      // Not later than now: what is of the future is refused, or becomes now, and no window is made for it.
+      const atMs = Math.min(write.playedAtMs ?? nowMs, nowMs);
+      const [window] = board ? await openWindowsAt(board, atMs, nowMs, this.windows) : [];
       if (board && window) lists.set(write, { board, window });
     }
     return lists;

@@ -1,5 +1,6 @@
 // Real: PostgreSQL, its clock in the test's hands, and the ledger of two processes; the other side is a plain model.
 import type { FedValue } from '@laddercast/domain';
+import { RollingExpirer } from '@laddercast/ledger';
 import {
   createTestDatabase,
   DatabaseClock,
@@ -11,6 +12,7 @@ import {
 } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FeedNode } from '../nodes/feed-node.js';
+import { submissionOf } from '../nodes/ledger-node.js';
 import { gameOf } from '../nodes/pool-node.js';
 
 const HOUR_MS = 3_600_000;
@@ -92,6 +94,34 @@ describe('rolling windows of boards that a pool feeds', () => {
     await lookForEnds(node);
     await node.settle(pool.uid);
     expect(await node.linesOf('added')).toEqual(['alltime ada 1516', 'alltime bob 1484']);
+  });
+
+  it('let go of the hours of a pool that is gone, and of the runs that came after it', async () => {
+    await goTo(40);
+    await node.makeBoard('left', { windows: WINDOWS });
+    const pool = await node.makePool('left', { boards: [{ board: 'left', value: 'gain' }] });
+    await node.boards.refresh();
+    await node.games.record(gameOf(pool.id, 'g1', { ada: 1, bob: 2, cy: 3 }));
+    await node.settle(pool.uid);
+    await node.pools.delete(pool.id, null, 'test');
+    await goTo(41);
+    await node.ledger.write(submissionOf(node.boards.byId('left')!, 'ada', 7));
+    const expirer = new RollingExpirer(node.database, node.lanes, node.notifier);
+    const look = async (): Promise<string[]> => {
+      await expirer.run(new AbortController().signal);
+      const lines = await node.linesOf('left');
+      return lines.filter((line) => line.startsWith('rolling:3h')).map((line) => line.split(' ')[1]!);
+    };
+    expect(await look()).toEqual(['ada', 'bob', 'cy']);
+    await goTo(42);
+    await node.ledger.write(submissionOf(node.boards.byId('left')!, 'bob', 5));
+    await goTo(43);
+    expect(await look()).toEqual(['ada', 'bob']);
+    await goTo(44);
+    expect(await look()).toEqual(['bob']);
+    expect(await node.linesOf('left')).toContain('rolling:3h bob 5');
+    await goTo(45);
+    expect(await look()).toEqual([]);
   });
 
   it(`are as a plain model says, whatever comes between (SEED=${seed})`, async () => {

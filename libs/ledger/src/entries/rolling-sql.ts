@@ -1,3 +1,5 @@
+import { prepared } from '../database/postgres-statements.js';
+
 /**
  * Rolling windows with hours that have left them. The least hour is the first entry of an index; for an EXISTS the
  * planner would scan the table.
@@ -9,6 +11,36 @@ export const WINDOWS_WITH_LEFT_HOURS = `
         (SELECT min(hour) FROM attempts a WHERE a.window_uid = w.window_uid))
       <= floor(extract(epoch FROM (SELECT ladder_now())) / 3600)::int - substring(w.window_id FROM '[0-9]+')::int
   ORDER BY w.window_uid`;
+
+/** Rolling windows with entries that a pool fed, of boards that none feeds any more. */
+export const WINDOWS_LEFT_BY_FEEDS = `
+  SELECT w.window_uid AS uid FROM windows w JOIN boards b USING (board_uid)
+  WHERE w.kind = 'rolling' AND w.state = 'open' AND b.board_id IS NOT NULL AND b.feed IS NULL
+    AND (SELECT min(player_id) FROM entry_feeds f WHERE f.window_uid = w.window_uid) IS NOT NULL
+  ORDER BY w.window_uid`;
+
+/** Both of these, for a look whether there is anything to do. */
+export const ROLLING_WINDOWS_DUE = `
+  SELECT 1 FROM (${WINDOWS_WITH_LEFT_HOURS}) AS of_hours UNION ALL SELECT 1 FROM (${WINDOWS_LEFT_BY_FEEDS}) AS of_feeds`;
+
+/** At most `$2` players of window `$1` whose entries were fed. */
+export const FED_PLAYERS_OF_WINDOW = prepared(`
+  SELECT player_id AS "playerId" FROM entry_feeds WHERE window_uid = $1 ORDER BY player_id LIMIT $2`);
+
+/** Makes the entries of window `$1` and players `$2` of lane `$3` ones of the hour of their last game, and no longer fed. */
+export const TAKE_OVER_FED = prepared(`
+  WITH taken AS (
+    DELETE FROM entry_feeds WHERE ctid = ANY (ARRAY(
+      SELECT f.ctid FROM unnest($2::text[]) AS k (player_id)
+      CROSS JOIN LATERAL (
+        SELECT ctid FROM entry_feeds WHERE window_uid = $1 AND player_id = k.player_id OFFSET 0) AS f)))
+  INSERT INTO rolling_hours (window_uid, player_id, hour, lane, score, columns, achieved_at_ms, metadata)
+  SELECT $1, k.player_id, floor(e.achieved_at_ms / 3600000.0)::int, $3::smallint, e.score, e.columns, e.achieved_at_ms,
+    e.metadata
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id AND NOT removed LIMIT 1) AS e
+  ON CONFLICT (window_uid, player_id, hour) DO NOTHING`);
 
 /** Players of window `$1` and lane `$3` who have hours before `$2`: of at most `$4` hours, so some may come twice. */
 export const PLAYERS_WITH_LEFT_HOURS = `

@@ -10,6 +10,7 @@ import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { moveHead } from '../lanes/lane-heads.js';
 import { drawPositions } from '../lanes/lane-events.js';
+import { textArray } from '../database/postgres-arrays.js';
 import { takeLane } from '../lanes/lane-locks.js';
 import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
@@ -20,8 +21,11 @@ import { entryOfHours } from '../entries/rolling-hours.js';
 import {
   DELETE_LEFT_ATTEMPTS,
   DELETE_LEFT_HOURS,
+  FED_PLAYERS_OF_WINDOW,
   PLAYERS_WITH_LEFT_HOURS,
   READ_ROLLING_PLAYERS,
+  TAKE_OVER_FED,
+  WINDOWS_LEFT_BY_FEEDS,
   WINDOWS_WITH_LEFT_HOURS,
   WRITE_ROLLING_ENTRIES,
 } from '../entries/rolling-sql.js';
@@ -80,6 +84,14 @@ export class RollingExpirer {
    * @throws AggregateError of what failed; it holds up no other window
    */
   async run(signal: AbortSignal): Promise<number> {
+    try {
+      return await this.bringAllUp(signal);
+    } finally {
+      await this.takeOverFed(signal);
+    }
+  }
+
+  private async bringAllUp(signal: AbortSignal): Promise<number> {
     let changed = 0;
     const windows = await this.database.query<RollingWindow>(WINDOWS_WITH_LEFT_HOURS);
     await tryEach(windows, signal, async (window) => {
@@ -103,6 +115,29 @@ export class RollingExpirer {
       await this.deleteLeftAttempts(window.window_uid, firstHour, signal);
     });
     return changed;
+  }
+
+  /**
+   * Gives entries that a pool fed, and does not any more, the hour of their last game: they leave with it.
+   * @throws AggregateError of what failed
+   */
+  private async takeOverFed(signal: AbortSignal): Promise<void> {
+    const windows = await this.database.query<{ uid: number }>(WINDOWS_LEFT_BY_FEEDS);
+    await tryEach(windows, signal, async ({ uid }) => {
+      for (let taken = PLAYERS_AT_ONCE; taken === PLAYERS_AT_ONCE && !signal.aborted;) {
+        const fed = await this.database.query<{ playerId: string }>(FED_PLAYERS_OF_WINDOW, [uid, PLAYERS_AT_ONCE]);
+        taken = fed.length;
+        const playerIds = fed.map(({ playerId }) => playerId);
+        await placedAnew(this.database, this.lanes, async () => {
+          for (const { place, things } of this.lanes.sorted(playerIds, (playerId) => playerId)) {
+            await this.database.transaction(async (transaction) => {
+              await takeLane(transaction, place);
+              await transaction.query(TAKE_OVER_FED, [uid, textArray(things), place.lane]);
+            });
+          }
+        });
+      }
+    });
   }
 
   private async deleteLeftAttempts(windowUid: number, firstHour: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { DayStartRecorder } from '../history/day-start-recorder.js';
-import { WINDOWS_WITH_LEFT_HOURS } from '../entries/rolling-sql.js';
+import { ROLLING_WINDOWS_DUE } from '../entries/rolling-sql.js';
 import type { Duty } from '../leases/leased-task.js';
 import type { DueQuestion, SharedLook } from '../leases/shared-look.js';
 import type { HistoryPruner } from '../history/history-pruner.js';
@@ -38,7 +38,7 @@ export function windowDuties(work: WindowWork, shared: SharedLook): Duty[] {
       (signal) => days.keepDays(signal),
     ),
     look(FROZEN_WINDOWS_TO_WRITE, (signal) => recorder.keepFrozen(signal)),
-    look(WINDOWS_WITH_LEFT_HOURS, (signal) => expirer.run(signal)),
+    look(ROLLING_WINDOWS_DUE, (signal) => expirer.run(signal)),
     look(DUE_WINDOWS, (signal) => closer.closeDue(signal)),
     look(unsettledWindows(UNTRIED, NO_WINDOWS), (signal) => closer.settleClosed(signal)),
     look(unsettledWindows(TRIED_AND_DUE, NO_WINDOWS), (signal) => closer.settleFailed(signal)),

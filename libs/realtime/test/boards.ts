@@ -202,6 +202,8 @@ export class TestProfiles implements SqlRunner {
   hasNoFaces = false;
   /** What moderators put on players. A test announces it, or not. */
   readonly sanctions = new Map<string, SanctionInForce>();
+  /** Awaited before names and sanctions are answered. */
+  beforeNames: () => Promise<void> = () => Promise.resolve();
 
   constructor(private readonly announcements: Announcements) {}
 
@@ -209,6 +211,7 @@ export class TestProfiles implements SqlRunner {
     if (sql.includes('hasProfiles')) return [{ hasProfiles: this.profiles.size + this.sanctions.size > 0 } as Row];
     if (!sql.includes('FROM players')) return [];
     if (sql.includes('avatar_url')) return this.faces(ids as string[]) as Row[];
+    await this.beforeNames();
     return (ids as string[]).flatMap((id) => {
       const sanction = this.sanctions.get(id) ?? null;
       const profile = this.profiles.get(id) ?? (sanction && { displayName: null, listed: true });

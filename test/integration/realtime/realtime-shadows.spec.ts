@@ -141,4 +141,22 @@ describe("a shadowed player's own socket", () => {
     await first.close();
     await eventually('there is room again', async () => (await second.ask(topRequest('top', 10))).type === 'snapshot');
   });
+
+  it('takes no room once it has gone, also where it goes while its sanction is looked up', async () => {
+    live.profiles.sanctions.set('ada', SHADOW);
+    live.own.entries.set('ada', ownEntry(7, 10, true));
+    const { url, gateway } = await live.gateway();
+    let letGo = (): void => undefined;
+    let looks = 0;
+    const gone = new Promise<void>((resolve) => (letGo = resolve));
+    live.profiles.beforeNames = () => ((looks += 1), gone);
+    const client = await live.connect(url, ['ladder.v1', `bearer.${await playerToken('ada')}`]);
+    client.send(topRequest('top', 10));
+    await eventually('its sanction is looked up', () => looks > 0);
+    await client.close();
+    await eventually('the gateway knows that it has gone', () => gateway.stats().sockets === 0);
+    letGo();
+    await sleep(100);
+    expect(gateway.stats()).toMatchObject({ subscriptions: 0, shadowSockets: 0 });
+  });
 });

@@ -149,10 +149,7 @@ export class SubscriptionLifecycle {
     }
   }
 
-  /**
-   * Resolves lists anew whose windows froze or ended, or will before the next sweep, and scopes that got their first
-   * score.
-   */
+  /** Resolves lists anew whose windows froze or ended, or will before the next sweep, and scopes that are new. */
   sweep(): void {
     for (const feed of this.feeds.all()) if (feed.isHeldWithin(this.options.sweepEveryMs)) void this.renew(feed);
     void this.lookForUsed();
@@ -228,7 +225,10 @@ export class SubscriptionLifecycle {
     if (this.releaseIfReplaced(subscription, feed)) return this.serve(subscription, undefined, feed.seq);
     this.feedOf.set(subscription, feed);
     // From here on, ending or moving the subscription releases its feed.
-    await this.join(subscription, feed, await this.worldOf(subscription, feed), seq);
+    const world = await this.worldOf(subscription, feed);
+    // Ended or moved meanwhile.
+    if (this.feedOf.get(subscription) !== feed) return;
+    await this.join(subscription, feed, world, seq);
     // The board may have taken another style meanwhile.
     const isOld = this.feedOf.get(subscription) === feed && !isInItsStyle(subscription, feed.resolved);
     if (isOld) return this.serveAgain(subscription);

@@ -66,6 +66,23 @@ describe('a list that is read', () => {
     expect(store.reads).toBe(1);
   });
 
+  it('misses no tick that comes just as it has taken the one before', async () => {
+    await tick();
+    cache.latest(list.resolved);
+    await pass(20);
+    const missed: number[] = [];
+    for (let turns = 0; turns < 40; turns += 1) {
+      list.set({ ada: turns, bob: 1 });
+      await tick();
+      for (let turn = 0; turn < turns; turn += 1) await null;
+      list.set({ ada: turns, bob: 2 });
+      await tick();
+      await pass(1);
+      if (cache.latest(list.resolved)?.listVersion !== list.reading().listVersion) missed.push(turns);
+    }
+    expect(missed).toEqual([]);
+  });
+
   it('is marked in use once in ten seconds, until thirty seconds after its last read', async () => {
     for (let second = 0; second < 60; second += 1) {
       cache.latest(list.resolved);

@@ -160,27 +160,35 @@ export class SnapshotCache {
   /** Takes what was published, one fetch at a time for each list; calls made meanwhile make it look once more. */
   private follow(list: CachedList): Promise<void> {
     list.followAgain = true;
-    list.following ??= this.followUntilQuiet(list).finally(() => (list.following = null));
+    list.following ??= this.followUntilQuiet(list);
     return list.following;
   }
 
   private async followUntilQuiet(list: CachedList): Promise<void> {
+    // Whoever called has it noted by then.
+    await null;
     while (list.followAgain && this.running) {
       list.followAgain = false;
       try {
-        const advance = await advanceSnapshot(this.store, list.ref, list.snapshot);
-        if (advance !== null) list.snapshot = advance.snapshot;
-        const { hint, snapshot } = list;
-        // A snapshot without a hint may have lain there since the list was last in use: only a check calls it current.
-        if (hint === null || snapshot === null || snapshot.seq < hint.seq) continue;
-        list.currentAtMs = Math.max(list.currentAtMs, hint.atMs);
-        list.behindSinceMs = null;
-        list.hint = null;
+        await this.take(list);
       } catch {
         // The next hint or check tries again; until then the snapshot grows old and is served no more.
-        return;
+        break;
       }
     }
+    // In the same turn as the last look, or a hint could slip in between and be missed.
+    list.following = null;
+  }
+
+  private async take(list: CachedList): Promise<void> {
+    const advance = await advanceSnapshot(this.store, list.ref, list.snapshot);
+    if (advance !== null) list.snapshot = advance.snapshot;
+    const { hint, snapshot } = list;
+    // A snapshot without a hint may have lain there since the list was last in use: only a check calls it current.
+    if (hint === null || snapshot === null || snapshot.seq < hint.seq) return;
+    list.currentAtMs = Math.max(list.currentAtMs, hint.atMs);
+    list.behindSinceMs = null;
+    list.hint = null;
   }
 
   /** Compares the snapshot with the projection's version, the one proof that needs no hint. */

@@ -89,4 +89,41 @@ describe('watched rows', () => {
     await joinedToo;
     await expect.poll(() => (numbers.answerAll(), [first.total, second.total])).toEqual([2, 2]);
   });
+
+  it('miss no tick that comes just as a reading ends', async () => {
+    const missed: number[] = [];
+    for (let turns = 0; turns < 40; turns += 1) {
+      let total = 1;
+      const list = {
+        ...{ resolved: { edition: null, list: { ordering: { tiebreak: 'earliest' } } } as ResolvedList, isHeld: false },
+        seq: 1,
+        takeNumber: (above: number) => Promise.resolve(above + 1),
+      };
+      let held: Promise<void> | null = null;
+      const reader: RowsReader<StyledWatch> = {
+        atOnce: 10,
+        keyOf: () => 'rows',
+        read: async () => {
+          await held;
+          return [{ total, entries: [row('ada', 1)], hidden: new Set() }];
+        },
+      };
+      const rows = new WatchedRows<StyledWatch>(list, reader, new WatchBudget(Infinity, 'channels'));
+      const tick = (): void => {
+        [total, list.seq] = [total + 1, list.seq + 1];
+        void rows.refresh();
+      };
+      const watcher = new Reader(0);
+      await rows.join(watcher.subscription, WATCH, () => true);
+      let letGo = (): void => undefined;
+      held = new Promise((resolve) => (letGo = resolve));
+      tick();
+      letGo();
+      for (let turn = 0; turn < turns; turn += 1) await null;
+      tick();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (watcher.total !== 3) missed.push(turns);
+    }
+    expect(missed).toEqual([]);
+  });
 });

@@ -132,7 +132,7 @@ export class WatchedRows<Watch extends StyledWatch> {
   /** Reads every channel whose rows are older than the newest tick; a call during a reading makes one more. */
   refresh(): Promise<void> {
     this.refreshAgain = true;
-    this.refreshing ??= this.refreshUntilQuiet().finally(() => (this.refreshing = null));
+    this.refreshing ??= this.refreshUntilQuiet();
     return this.refreshing;
   }
 
@@ -162,6 +162,8 @@ export class WatchedRows<Watch extends StyledWatch> {
   }
 
   private async refreshUntilQuiet(): Promise<void> {
+    // Whoever called has it noted by then.
+    await null;
     while (this.refreshAgain) {
       this.refreshAgain = false;
       const { seq: tick, isHeld } = this.list;
@@ -176,6 +178,8 @@ export class WatchedRows<Watch extends StyledWatch> {
         if (!this.list.isHeld) this.failures.warn('Watched rows cannot be read', error);
       }
     }
+    // In the same turn as the last look, or a tick could slip in between and be missed.
+    this.refreshing = null;
   }
 
   /** @returns the channels that nobody may see */

@@ -1,4 +1,5 @@
 // Real: HTTP server, WebSocket clients, gateway, publisher. In memory: ranks, snapshots, names, friends.
+import { LadderError } from '@laddercast/domain';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../libs/realtime/test/boards.js';
 import { placesOf, type LiveClient, type ServerFrame } from '../../../libs/realtime/test/follower.js';
@@ -343,5 +344,27 @@ describe('a player who is not listed', () => {
     // Its own socket, once it is another's, is no way in.
     itself.send({ type: 'authenticate', token: await playerToken('p4') });
     await eventually('the rows are others', () => held(itself, '1').length === 0);
+  });
+});
+
+describe('what changes while ranks are away', () => {
+  const changes: [string, object, () => unknown, string[]][] = [
+    ['a new friend', { channel: 'friends' }, () => live.friends.set('ada', ['bob']), ['1 1 bob', '2 2 ada']],
+    ['a player hidden', { channel: 'player', around: 1 }, () => live.profiles.set('bob', { listed: false }), ['2 ada']],
+  ];
+
+  it.each(changes)('shows once they are back, although nothing else does: %s', async (_, channel, change, places) => {
+    await (await live.writerOf('blitz')).write({ bob: 2, ada: 1 });
+    const client = await connect(READ_KEY);
+    await client.ask({ ...top('1'), limit: undefined, playerId: 'ada', ...channel });
+    // A gateway that has just begun to listen looks at all players once: that must not come in between.
+    await pause(400);
+    await live.publisher.stop();
+    live.projection.failure = new LadderError('PROJECTION_UNAVAILABLE', 'It is away.');
+    const { pages } = live.projection;
+    await change();
+    await eventually('it was tried', () => live.projection.pages > pages);
+    live.projection.failure = null;
+    await eventually('it shows', () => held(client, '1').join() === places.join());
   });
 });

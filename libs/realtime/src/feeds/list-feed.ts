@@ -55,6 +55,8 @@ export class ListFeed implements WatchedList {
   private readableUntilMs: number;
   /** The next one, as long as it has not begun. */
   private renumbering: Promise<void> | null = null;
+  /** Whether the last one failed: nobody tells again of what changed. */
+  private isRenumberDue = false;
 
   /** @param askedAtMs when the list was asked for, by the monotonic clock */
   constructor(
@@ -247,7 +249,7 @@ export class ListFeed implements WatchedList {
     if (await anyOf(this.watched, (rows) => rows.isChanged())) await this.renumber();
   }
 
-  /** Looks whether estimated ranks need one more reading although the list became quiet. */
+  /** Looks whether estimated ranks, or rows that could not be read anew, need one more reading although the list became quiet. */
   async lookAtEstimates(): Promise<void> {
     if (this.state === null || this.isHeld) return;
     const seqBefore = this.seqOfLastLook;
@@ -255,7 +257,8 @@ export class ListFeed implements WatchedList {
     // Ranks were uncertain while entries crossed between shards; if ticks go on, they read them again.
     const isDoubted = this.seq === seqBefore && this.watched.some((rows) => rows.isDoubtedSince(this.seq));
     const { listVersion } = this.state;
-    if (isDoubted || (await anyOf(this.watched, (rows) => rows.isBehind(listVersion)))) await this.renumber();
+    const isDue = this.isRenumberDue || isDoubted;
+    if (isDue || (await anyOf(this.watched, (rows) => rows.isBehind(listVersion)))) await this.renumber();
   }
 
   /**
@@ -309,9 +312,13 @@ export class ListFeed implements WatchedList {
     if (this.state === null) return;
     this.renumbering ??= this.inTurn(async () => {
       this.renumbering = null;
+      this.isRenumberDue = false;
       await this.tick(this.seq, true);
       await this.takePublished();
-    }).catch((error: unknown) => this.failures.warn('Watched rows cannot be read anew', error));
+    }).catch((error: unknown) => {
+      this.isRenumberDue = true;
+      this.failures.warn('Watched rows cannot be read anew', error);
+    });
     await this.renumbering;
   }
 

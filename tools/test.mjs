@@ -51,7 +51,7 @@ const sharedDir = dataDirectory(projectRoot, env);
 const runsDir = memoryDirectory() ?? sharedDir;
 const dataDir = join(runsDir, `test-${process.pid}`);
 /** Test files that run side by side: most of them wait most of the time. */
-const workers = 4;
+const workers = 3;
 /**
  * No test ends the machine: what a killed PostgreSQL had handed to the system is there when it starts again, also where nothing
  * waited for a disk. What the service sets for itself, such as `synchronous_commit`, stays as it is.

@@ -16,8 +16,10 @@ export class LostShardWatch {
 
   /** Begins with shards that are lost and nobody works on here; it does not wait for them. */
   async look(signal: AbortSignal): Promise<void> {
-    for (const shard of await this.restorer.close()) {
-      const list = `${shard.boardUid}.${shard.windowUid}.${shard.scope}`;
+    // As it is before the look: a list that is whole by the end of it must not be closed again.
+    const underWay = new Set(this.underWay.keys());
+    for (const shard of await this.restorer.close((one) => underWay.has(listOf(one)))) {
+      const list = listOf(shard);
       if (this.underWay.size >= LISTS_AT_ONCE) return;
       if (this.underWay.has(list)) continue;
       this.underWay.set(
@@ -45,3 +47,5 @@ export class LostShardWatch {
     }
   }
 }
+
+const listOf = ({ boardUid, windowUid, scope }: LostShard): string => `${boardUid}.${windowUid}.${scope}`;

@@ -37,22 +37,26 @@ export class ShardRestorer {
 
   /**
    * Shards that are noted and still closed; those of lists that are gone are forgotten. Changes of a list by ranges wait for
-   * each other's shards, so that all of them are closed.
+   * each other's shards, so that all of them are closed, unless somebody fills them already.
+   * @param isUnderWay what is left alone
    */
-  async close(): Promise<LostShard[]> {
+  async close(isUnderWay: (shard: LostShard) => boolean = () => false): Promise<LostShard[]> {
     const { lost, boards } = this;
     const noted = await lost.noted();
     if (noted.length > 0) await boards.refresh();
     const left: LostShard[] = [];
     for (const one of noted) {
+      if (isUnderWay(one)) continue;
       const found = await this.find(one);
-      if (found === null || !(await lost.isClosed(found.list, one.shard))) {
+      const state = found && (await lost.stateOf(found.list, one.shard));
+      if (found === null || state === null) {
         await lost.forget(one.name);
         continue;
       }
       left.push(one);
+      if (state === 'filling') continue;
       for (const shard of found.shards) {
-        if (!(await lost.isClosed(found.list, shard))) await lost.close(found.list, shard);
+        if ((await lost.stateOf(found.list, shard)) === null) await lost.close(found.list, shard);
       }
     }
     return left;

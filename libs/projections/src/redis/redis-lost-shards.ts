@@ -61,10 +61,11 @@ export class RedisLostShards {
     await this.redis.command('SREM', LOST_KEY, name);
   }
 
-  /** Whether a shard is still to be brought back. */
-  async isClosed(list: RankList, shard: number): Promise<boolean> {
+  /** How far a shard is on its way back; null: it counts. */
+  async stateOf(list: RankList, shard: number): Promise<'lost' | 'filling' | null> {
     const state = String((await this.redis.command('GET', counterKey(list, shard))) ?? '');
-    return state === 'lost' || state.startsWith('filling');
+    if (state === 'lost') return 'lost';
+    return state.startsWith('filling') ? 'filling' : null;
   }
 
   /** Closes a shard, whatever it holds. @returns false when it was retired */

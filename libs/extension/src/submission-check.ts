@@ -25,11 +25,14 @@ export type CheckVerdict =
   | { verdict: 'hold'; reason: string }
   | { verdict: 'reject'; reason: string };
 
+/** How long a check may take, ms. */
+export const CHECK_LIMIT_MS = 10_000;
+
 /**
  * Decides whether a submission may count, before it reaches the ledger; it may do I/O.
  * Every check of `LeaderboardModule.forFeature` is asked, in the order given; the first rejection wins and
  * becomes 422 `SUBMISSION_REJECTED` with its reason. Default: no check, everything is accepted.
- * A check that throws refuses the submission with 503; nothing is stored. A message of Kafka's is tried again, and parked after
+ * A check that throws, or takes longer than {@link CHECK_LIMIT_MS}, refuses the submission with 503; nothing is stored. A message of Kafka's is tried again, and parked after
  * a while where others of its board are taken, unless the error is that of a connection, or has `retriable: true`.
  */
 export abstract class SubmissionCheck {

@@ -6,7 +6,7 @@ import {
   type EntryChanged,
   type LadderError,
 } from '@laddercast/domain';
-import { GUILD_MEMBERS_MAX } from '@laddercast/ledger';
+import { GUILD_MEMBERS_MAX, rescopeGuildBoards } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { outboxEvents } from '../nodes/outbox-events.js';
@@ -327,10 +327,30 @@ describe('guilds in the ledger', () => {
     await join(red(), 'a');
     await submit(board, 'a', 5);
     await node.settled();
-    await node.database.query('DELETE FROM guild_totals WHERE guild_id = $1', [red()]);
-    await node.database.query('UPDATE boards SET rescope = true WHERE board_uid = $1', [board.uid]);
+    const lose = async (): Promise<void> => {
+      await node.database.query('DELETE FROM guild_totals WHERE guild_id = $1', [red()]);
+      await rescopeGuildBoards(node.database);
+    };
+    await lose();
     await node.scopeMigration.run(new AbortController().signal);
     expect((await total(board, red()))!.slice(0, 2)).toEqual([5, 1]);
+    // Lost again behind the last guild of a rescoping that is under way.
+    await lose();
+    const query = node.database.query.bind(node.database);
+    let again = false;
+    node.database.query = async <Row>(sql: string, values?: unknown[]): Promise<Row[]> => {
+      if (sql.includes('rescope = false') && values?.[0] === board.uid && !again) {
+        again = true;
+        await lose();
+      }
+      return query<Row>(sql, values);
+    };
+    await node.scopeMigration.run(new AbortController().signal);
+    node.database.query = query;
+    const stored = `SELECT score FROM guild_totals WHERE guild_id = $1 AND board_uid = $2`;
+    expect(await query(stored, [red(), board.uid])).toEqual([]);
+    await node.scopeMigration.run(new AbortController().signal);
+    expect(await query(stored, [red(), board.uid])).toEqual([{ score: 5 }]);
   });
 
   it('have at most ten thousand members, also when many join at once', async () => {

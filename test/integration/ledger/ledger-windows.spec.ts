@@ -8,7 +8,7 @@ import {
 } from '@laddercast/domain';
 import { announceBoard, StaleBoardError, type SubmitReceipt } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { outboxEvents } from '../nodes/outbox-events.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 
@@ -93,6 +93,41 @@ describe('windows in the ledger', () => {
     await clock.stopAt(at('2026-11-21T00:01:00Z'));
     expect(await refusal(submit(board, 'ada', 4, '2026-11-20T23:59:00Z'))).toBe('WINDOW_CLOSED');
     expect(await scoreIn(board, 'daily:2026-11-20', 'ada')).toBe(3);
+  });
+
+  it('that are over are looked up once for any number of late runs', async () => {
+    const windows: BoardDefinition['windows'] = ['alltime', 'daily', 'weekly', 'monthly'];
+    await clock.stopAt(at('2026-10-05T10:00:00Z'));
+    const board = await put({ windows });
+    await submit(board, 'ada', 1);
+    await node.database.query(`UPDATE windows SET state = 'settled' WHERE window_id = 'daily:2026-10-05'`);
+    await clock.stopAt(at('2026-11-20T10:00:00Z'));
+    await put({ windows, graceSeconds: 3600 }, board.id);
+    const lookUps = vi.spyOn(node.windows as unknown as { overlapping: () => unknown }, 'overlapping');
+    const late = ['2025-05-05T12:00:00Z', '2026-10-05T09:00:00Z'];
+    for (const time of [...late, ...late, ...late]) {
+      expect((await submit(board, 'ada', 1, time)).answer.windows).toEqual(['alltime']);
+    }
+    // Three that nobody made; of the later time the day that is settled, as the others are known.
+    expect(lookUps).toHaveBeenCalledTimes(4);
+    // Another definition may take late runs for longer.
+    await put({ windows, graceSeconds: 7200 }, board.id);
+    await submit(board, 'ada', 1, late[0]);
+    expect(lookUps).toHaveBeenCalledTimes(7);
+    lookUps.mockRestore();
+  });
+
+  it('are looked up again for a minute after they took their last run, as clocks of processes may differ', async () => {
+    const board = await put({ windows: ['alltime', 'daily'], graceSeconds: 0 });
+    await clock.stopAt(at('2026-11-21T00:00:30Z'));
+    await submit(board, 'ada', 1);
+    const lookUps = vi.spyOn(node.windows as unknown as { overlapping: () => unknown }, 'overlapping');
+    for (let times = 0; times < 2; times += 1) await submit(board, 'ada', 1, '2026-11-20T12:00:00Z');
+    expect(lookUps).toHaveBeenCalledTimes(2);
+    await clock.stopAt(at('2026-11-21T00:01:00Z'));
+    for (let times = 0; times < 2; times += 1) await submit(board, 'ada', 1, '2026-11-20T12:00:00Z');
+    expect(lookUps).toHaveBeenCalledTimes(3);
+    lookUps.mockRestore();
   });
 
   it('count a run where it fits, and refuse one that fits nowhere', async () => {

@@ -26,6 +26,7 @@ import {
   type RecoveredBoards,
   type RecoveryProgress,
 } from '@laddercast/projections';
+import { metrics } from '@laddercast/platform';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -264,6 +265,21 @@ describe('recovery of the ranks', () => {
     await expect(emptiedOnce.check(0, never)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
     expect(await projection.readMark(0)).toBeNull();
     expect(await recovery.check(0, never)).toBe(true);
+  });
+
+  it('says that a lane is recovered where the answer to its last mark was lost', async () => {
+    const recovering = async (): Promise<unknown> =>
+      (await metrics.laneRecovering.get()).values.find(({ labels }) => labels['lane'] === 0)?.value;
+    class AnswerLost extends RedisRankProjection {
+      override async advanceMark(...mark: Parameters<RedisRankProjection['advanceMark']>): Promise<void> {
+        await super.advanceMark(...mark);
+        throw new LadderError('PROJECTION_UNAVAILABLE', 'The answer was lost.');
+      }
+    }
+    await expect(recoveryWith({ projection: new AnswerLost(redis) }).check(0, never)).rejects.toThrow('lost');
+    expect(await recovering()).toBe(1);
+    expect(await recovery.check(0, never)).toBe(false);
+    expect(await recovering()).toBe(0);
   });
 
   it('looks again when it is woken, and stops with its signal', async () => {

@@ -106,6 +106,28 @@ describe('a ping', () => {
     await eventually('and known', () => lastAsOfMs(client) > changedAtMs);
   });
 
+  it('does not say that watched rows are as they were told while they cannot be read anew', async () => {
+    const writer = await live.writerOf('blitz');
+    await writer.write({ ada: 1 });
+    const { url } = await live.gateway({ aliveEveryMs: 100, pollEveryMs: 100 });
+    const [watcher, reader] = [await live.connect(url), await live.connect(url)];
+    await watcher.ask({ ...top('1'), channel: 'player', playerId: 'ada', around: 1 });
+    await reader.ask(top('1'));
+    const readPlayer = live.projection.player;
+    live.projection.player = () => Promise.reject(new LadderError('PROJECTION_UNAVAILABLE', 'It is away.'));
+    await writer.write({ ada: 2 });
+    const changedAtMs = Date.now();
+    await sleep(2500);
+    for (const ping of await nextPings(watcher, 3)) expect(asOfMs(ping)).toBeLessThanOrEqual(changedAtMs);
+    expect(watcher.list('1').rows.get('ada')!.score).toBe(1);
+    // The first places are read without it.
+    expect(reader.list('1').rows.get('ada')!.score).toBe(2);
+    await eventually('they are known', () => lastAsOfMs(reader) > changedAtMs);
+    live.projection.player = readPlayer;
+    await eventually('it is told', () => watcher.list('1').rows.get('ada')!.score === 2);
+    await eventually('and known', () => lastAsOfMs(watcher) > changedAtMs);
+  });
+
   it('is not written to all sockets at one moment', async () => {
     const { url } = await live.gateway({ aliveEveryMs: 2000 });
     const clients = await Promise.all(Array.from({ length: 50 }, () => live.connect(url)));

@@ -9,7 +9,7 @@ import {
   type Board,
   type PublishedPatch,
 } from '@laddercast/domain';
-import { Extensions, type CheckedSubmission, type CheckVerdict } from '@laddercast/extension';
+import { CHECK_LIMIT_MS, Extensions, type CheckedSubmission, type CheckVerdict } from '@laddercast/extension';
 import {
   BoardCatalog,
   Ledger,
@@ -18,7 +18,7 @@ import {
   type SubmitReceipt,
   type SubmitWrite,
 } from '@laddercast/ledger';
-import { metrics } from '@laddercast/platform';
+import { inTime, metrics } from '@laddercast/platform';
 import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
 import { Injectable } from '@nestjs/common';
@@ -171,10 +171,10 @@ export class ScoreSubmitter {
   }
 }
 
-/** @throws OVERLOADED when it throws, whether at once or by its promise */
+/** @throws OVERLOADED when it throws, whether at once or by its promise, and when it takes too long */
 async function askCheck(name: string, ask: () => Promise<CheckVerdict>): Promise<CheckVerdict> {
   try {
-    return await ask();
+    return await inTime(ask(), CHECK_LIMIT_MS, `It took longer than ${CHECK_LIMIT_MS} ms.`);
   } catch (cause) {
     const detail = `The check ${name} could not decide; nothing was stored.`;
     throw new LadderError('OVERLOADED', detail, { check: name, retryAfterSeconds: 2 }, { cause });

@@ -15,16 +15,18 @@ const GUILDS_AT_ONCE = 200;
 interface RescopedBoard {
   board_uid: number;
   definition_revision: number;
+  rescopes_asked: number;
 }
 
 /** Boards whose entries are yet to be given their scopes. */
 const TO_RESCOPE =
-  'SELECT board_uid, definition_revision FROM boards WHERE rescope AND board_id IS NOT NULL ORDER BY board_uid';
+  'SELECT board_uid, definition_revision, rescopes_asked FROM boards WHERE rescope AND board_id IS NOT NULL ORDER BY board_uid';
 
 /** Has {@link BoardScopeMigration} go over every board with guilds, which recomputes their totals. */
 export async function rescopeGuildBoards(database: SqlRunner): Promise<void> {
   await database.query(
-    `UPDATE boards SET rescope = true WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
+    `UPDATE boards SET rescope = true, rescopes_asked = rescopes_asked + 1
+     WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
   );
 }
 
@@ -50,11 +52,11 @@ export class BoardScopeMigration {
     const boards = await database.query<RescopedBoard>(TO_RESCOPE);
     await tryEach(boards, signal, async (board) => {
       if (!(await this.rescope(board.board_uid, signal))) return;
-      // Put once more meanwhile: it begins again.
-      await database.query('UPDATE boards SET rescope = false WHERE board_uid = $1 AND definition_revision = $2', [
-        board.board_uid,
-        board.definition_revision,
-      ]);
+      // Put once more or asked for anew meanwhile: it begins again.
+      await database.query(
+        'UPDATE boards SET rescope = false WHERE board_uid = $1 AND definition_revision = $2 AND rescopes_asked = $3',
+        [board.board_uid, board.definition_revision, board.rescopes_asked],
+      );
     });
   }
 

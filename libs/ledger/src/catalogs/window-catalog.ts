@@ -20,6 +20,8 @@ import { growingCache } from '@laddercast/platform';
 /** The most boards whose windows a process remembers, and the most windows by their number. */
 const BOARDS_CACHED_MAX = 5000;
 const WINDOWS_CACHED_MAX = 20_000;
+/** A window is remembered as over when it takes no runs for so long: by then it takes none by the clock of any process. */
+const OVER_AFTER_MS = 60_000;
 
 export type WindowOfBoard = StoredWindow & { boardUid: number };
 
@@ -37,6 +39,11 @@ export class WindowCatalog {
   private readonly byNumber = growingCache<number, WindowOfBoard>(WINDOWS_CACHED_MAX);
   /** Settled windows, which change no more, by board and id. */
   private readonly settled = growingCache<string, WindowOfBoard>(WINDOWS_CACHED_MAX);
+  /**
+   * Windows that recur and take no runs any more, also such as were never made, by board, its revision, and the period
+   * of the calendar: late runs look for them again and again.
+   */
+  private readonly over = growingCache<string, StoredWindow>(WINDOWS_CACHED_MAX);
 
   /** Grows when something is forgotten, so that an older reading is not remembered afterwards. */
   private generation = 0;
@@ -73,8 +80,12 @@ export class WindowCatalog {
     const windows: StoredWindow[] = [];
     for (const spec of board.definition.windows) {
       const window = stored(live.windows, spec, atMs);
+      const calculated = window ? null : this.calculated(board, spec, atMs);
       if (window) windows.push(window);
-      else if (this.calculated(board, spec, atMs) !== null && !isKnownElsewhere(live.windows, spec)) return undefined;
+      if (calculated === null || isKnownElsewhere(live.windows, spec)) continue;
+      const over = this.overAt(board, calculated, atMs);
+      if (over === undefined) return undefined;
+      windows.push(over);
     }
     return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
   }
@@ -224,13 +235,17 @@ export class WindowCatalog {
   private async make(board: Board, spec: WindowSpec, atMs: number, nowMs: number): Promise<StoredWindow | null> {
     const calculated = this.calculated(board, spec, atMs);
     if (calculated === null) return null;
+    const over = this.overAt(board, calculated, atMs);
+    if (over) return over;
     const overlapping = await this.overlapping(board.uid, calculated);
     const holding = overlapping.find((window) => holds(window, atMs));
+    if (holding?.state === 'settled') return this.rememberOver(board, calculated, holding, nowMs);
     if (holding) return this.remembered(board, holding);
     const bounds = besides(overlapping, calculated, atMs, (endsAtMs) => this.calculated(board, spec, endsAtMs));
     if (bounds === null) return null;
-    const closed = { ...bounds, uid: 0, state: 'settled' as const };
-    if (!isWindowOpen({ ...bounds, state: 'open' }, board.definition.graceSeconds, nowMs)) return closed;
+    if (!isWindowOpen({ ...bounds, state: 'open' }, board.definition.graceSeconds, nowMs)) {
+      return this.rememberOver(board, calculated, { ...bounds, uid: 0, state: 'settled' }, nowMs);
+    }
     // Only by the present definition: a window made by a process that is behind would stay. The board's row is locked
     // for this one statement, and nobody who holds the lanes waits for it.
     await this.database.query(
@@ -244,6 +259,18 @@ export class WindowCatalog {
     const made = await this.find(board.uid, bounds.id);
     if (!made) throw new StaleBoardError(board.uid);
     return this.remembered(board, made);
+  }
+
+  private overAt(board: Board, calculated: WindowBounds, atMs: number): StoredWindow | undefined {
+    const over = this.over.get(overKey(board, calculated));
+    return over && holds(over, atMs) ? over : undefined;
+  }
+
+  private rememberOver(board: Board, calculated: WindowBounds, window: StoredWindow, nowMs: number): StoredWindow {
+    const overAtMs = (window.endsAtMs ?? Infinity) + board.definition.graceSeconds * 1000;
+    const isLongOver = nowMs - overAtMs >= OVER_AFTER_MS;
+    if (isLongOver && window.kind !== 'season') this.over.set(overKey(board, calculated), window);
+    return window;
   }
 
   private remembered(board: Board, window: WindowOfBoard): WindowOfBoard {
@@ -290,6 +317,8 @@ export class WindowCatalog {
 
 const holds = (window: WindowBounds, atMs: number): boolean =>
   (window.startsAtMs ?? -Infinity) <= atMs && atMs < (window.endsAtMs ?? Infinity);
+
+const overKey = (board: Board, calculated: WindowBounds): string => `${board.uid}/${board.revision}/${calculated.id}`;
 
 /** Whether a stored window is one of the spec's. Kinds that recur follow the kind, whatever zone they were made in. */
 const isOf = (window: WindowBounds, spec: WindowSpec): boolean =>

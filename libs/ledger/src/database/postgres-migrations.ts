@@ -14,6 +14,7 @@ import { LaneWriters1763788000000 } from './migrations/1763788000000-lane-writer
 import { LaneHeads1763789000000 } from './migrations/1763789000000-lane-heads.js';
 import { LaneMaps1763790000000 } from './migrations/1763790000000-lane-maps.js';
 import { FormerIds1763791000000 } from './migrations/1763791000000-former-ids.js';
+import { RescopesAsked1763792000000 } from './migrations/1763792000000-rescopes-asked.js';
 import { Runs1763775000000 } from './migrations/integrity/1763775000000-runs.js';
 import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-verified-rows.js';
 import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-sanctions.js';
@@ -79,6 +80,7 @@ export const MIGRATIONS = [
   LaneHeads1763789000000,
   LaneMaps1763790000000,
   FormerIds1763791000000,
+  RescopesAsked1763792000000,
 ];
 
 /** An index of the largest table takes hours; that a server hangs shows on the connection. */

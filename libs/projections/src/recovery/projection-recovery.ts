@@ -115,7 +115,11 @@ export class ProjectionRecovery {
     // In this order: a group that is at work commits after it marks, so that a mark read later is never behind.
     const committed = await this.committed.of(lane);
     const mark = await projection.readMark(lane);
-    if (mark !== null && mark >= committed) return false;
+    if (mark !== null && mark >= committed) {
+      // Also where the answer to the last mark of a recovery was lost.
+      metrics.laneRecovering.set({ lane }, 0);
+      return false;
+    }
     // Then it is emptied first, and nothing is brought back meanwhile.
     if (await this.ledgerCheck.isAhead()) return false;
     const progress: RecoveryProgress = { lane, step: 'lost', mark, committed, sent: 0, newer: 0 };

@@ -48,6 +48,8 @@ export class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   private rows: NumberedRows | null = null;
   /** From here on every subscriber has heard what changed. */
   private toldSeq = 0;
+  /** When its rows were last known to be those of the list, Unix ms. */
+  private inStepAtMs = 0;
 
   constructor(
     readonly key: string,
@@ -92,6 +94,7 @@ export class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   advance(reading: NumberedRows, tick: number, news: readonly RowChange[] | null): void {
     const before = this.rows;
     this.tick = tick;
+    this.inStepAtMs = Math.max(this.inStepAtMs, reading.asOfMs);
     if (before !== null && news === null) {
       this.rows = { ...before, hidden: reading.hidden };
       return;
@@ -101,6 +104,12 @@ export class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     this.toldSeq = reading.seq;
     this.frame = null;
     if (before !== null) sendToAll(this.subscribers, deltaFrame(reading, toldSeq, news!));
+  }
+
+  /** As its list; as long as its rows are of a tick before, and cannot be read anew, as of when they were last in step. */
+  knownAsOfMs({ seq, asOfMs }: { seq: number; asOfMs: number }): number {
+    if (this.tick !== null && this.tick >= seq) this.inStepAtMs = Math.max(this.inStepAtMs, asOfMs);
+    return Math.min(this.inStepAtMs, asOfMs);
   }
 
   /** Gives the rows another number, for a reader who has heard greater ones. */

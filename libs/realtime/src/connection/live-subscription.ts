@@ -11,6 +11,8 @@ export interface LiveChannel {
   readonly seq: number;
   /** The channel as it is now. */
   snapshot(): SharedFrame;
+  /** As of when it is known, Unix ms, where that can be earlier than of its list, which stands at the tick `seq`. */
+  knownAsOfMs?(list: { seq: number; asOfMs: number }): number;
   leave(subscription: LiveSubscription<WatchMessage>): void;
 }
 

@@ -117,7 +117,7 @@ export class SubscriptionLifecycle {
     let asOfMs = nowMs();
     for (const subscription of socket.subscriptions.values()) {
       const feed = this.feedOf.get(subscription as LiveSubscription);
-      if (feed) asOfMs = Math.min(asOfMs, feed.asOfMs);
+      if (feed) asOfMs = Math.min(asOfMs, subscription.channel?.knownAsOfMs?.(feed) ?? feed.asOfMs);
     }
     return asOfMs;
   }

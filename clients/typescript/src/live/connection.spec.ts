@@ -124,6 +124,17 @@ describe('the state of the connection', () => {
     expect(told.at(-1)).toBe('connecting');
   });
 
+  it('is idle in the end also where the token ends behind the last watch', async () => {
+    const ladder = w.ladderOf();
+    const watch = w.watchTop(ladder);
+    await settled();
+    w.sockets.last.accept();
+    watch.close();
+    w.sockets.last.break(4401);
+    await w.clock.step(5000);
+    expect(ladder.live.name).toBe('idle');
+  });
+
   it('is told beside each frame, of which none is kept back', async () => {
     const texts: string[] = [];
     await w.watching({ onFrame: (text) => texts.push(text) });

@@ -323,6 +323,7 @@ export class Connection {
     if (code !== CLOSE.UNAUTHENTICATED) return this.lost(code);
     this.leave();
     this.options.tokens.refused(this.token);
+    if (this.subscriptions.size === 0) return;
     this.refusals += 1;
     if (this.refusals > 1) return this.stop();
     this.connect();

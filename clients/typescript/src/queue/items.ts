@@ -21,6 +21,8 @@ export interface QueueItem {
   readonly notBefore: number;
   /** Whether it counts at the time of play; false: when it arrives. Absent: that was not decided yet. */
   readonly timeIsKept?: boolean;
+  /** How often the service took it for a run of the future. */
+  readonly clockTries?: number;
 }
 
 /** The items of the storage as this program knows them. What reads and writes them waits its turn. */

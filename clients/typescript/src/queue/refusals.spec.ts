@@ -72,6 +72,43 @@ describe('a refusal that is not of the service', () => {
   });
 });
 
+describe('a score that a proxy lets not through', () => {
+  const page = (status: number): FakeAnswer => ({ status, text: '<html>A proxy says no</html>' });
+  const isBad = (request: FakeRequest): boolean =>
+    submissionsOf(request).some(({ metadata }) => metadata !== undefined);
+
+  it.each([400, 413, 422])('(%i) holds up its own board alone', async (status) => {
+    http.answer = (request) => (isBad(request) ? page(status) : counted(request));
+    const { queue } = start();
+    http.next.push(...Array<null>(4).fill(null));
+    await queue.submit('blitz', { submissionId: 'bad', playerId: 'ada', score: 1, metadata: { text: 'select 1' } });
+    await queue.submit('blitz', { submissionId: 'behind', playerId: 'ada', score: 2 });
+    for (const board of ['rapid', 'bullet', 'daily'])
+      await queue.submit(board, { submissionId: board, playerId: 'ada', score: 1 });
+    await clock.step(3_600_000);
+    expect(outcomes()).toEqual(['rapid', 'bullet', 'daily'].map((id) => [id, 'settled']));
+    // It is tried every five minutes: with the one behind it, then alone.
+    const sent = http.requests.filter(isBad).length;
+    await clock.step(3_600_000);
+    expect(http.requests.filter(isBad).length - sent).toBeLessThanOrEqual(24);
+    http.answer = counted;
+    await clock.step(600_000);
+    expect(outcomes().slice(3)).toEqual([
+      ['bad', 'settled'],
+      ['behind', 'settled'],
+    ]);
+  });
+
+  it('is asked for by no more than one request each time while the proxy lets nothing through', async () => {
+    http.answer = () => page(400);
+    const { queue } = start();
+    for (const board of ['rapid', 'bullet', 'daily']) await queue.submit(board, { playerId: 'ada', score: 1 });
+    await clock.step(3_600_000);
+    expect(ended).toEqual([]);
+    expect(http.requests.length).toBeLessThan(40);
+  });
+});
+
 describe('a score whose identity was refused is decided anew', () => {
   const token = (): string => playerToken('ada', clock.now() + 1e9);
   const bodies = (): Body[] => http.requests.flatMap(submissionsOf);
@@ -154,6 +191,43 @@ describe('a run in the future', () => {
     expect(outcomes()).toEqual([['a', 'settled']]);
     const keptAt = Date.parse(String(submissionsOf(http.last)[0]!['achievedAt']));
     expect(Math.abs(keptAt - playedAt)).toBeLessThan(10_000);
+  });
+
+  const isAhead = (request: FakeRequest): boolean =>
+    submissionsOf(request).some(
+      ({ achievedAt }) => Date.parse(String(achievedAt)) > clock.now() + http.aheadMs + 60_000,
+    );
+  const judged = (request: FakeRequest): FakeAnswer =>
+    request.method === 'GET' || !isAhead(request) ? counted(request) : { body: { results: [future] } };
+  const settledClock = async (): Promise<Ladder> => {
+    http.answer = judged;
+    const ladder = start();
+    for (let answers = 0; answers < 5; answers += 1) await ladder.board('blitz').definition();
+    return ladder;
+  };
+
+  it('is sent again however long it waited without a network before', async () => {
+    const { queue } = await settledClock();
+    http.answer = () => null;
+    await clock.jump(3_600_000);
+    http.aheadMs = -3_600_000;
+    await queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+    await clock.step(600_000);
+    http.answer = judged;
+    await clock.step(1_200_000);
+    expect(http.requests.filter(isAhead).length).toBeGreaterThan(0);
+    expect(outcomes()).toEqual([['a', 'settled']]);
+  });
+
+  it('is decided anew also where it was sent before, and nothing is known of that', async () => {
+    const { queue } = await settledClock();
+    await clock.jump(3_600_000);
+    http.aheadMs = -3_600_000;
+    let failures = 1;
+    http.answer = (request) => (request.method === 'POST' && failures-- > 0 ? null : judged(request));
+    await queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+    await clock.step(600_000);
+    expect(outcomes()).toEqual([['a', 'settled']]);
   });
 
   it('whatever is tried is refused in the end', async () => {

@@ -115,27 +115,40 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
     return Math.min(...times.values());
   }
 
-  /** The request failed as a whole. @returns whether the next part may be tried at once */
-  async function failed(before: readonly Kept[], sent: readonly Kept[], problem: LadderProblem): Promise<boolean> {
+  /**
+   * The request failed as a whole.
+   * @param isOut whether the scores left
+   * @returns whether the next part may be tried at once
+   */
+  async function failed(
+    before: readonly Kept[],
+    sent: readonly Kept[],
+    isOut: boolean,
+    problem: LadderProblem,
+  ): Promise<boolean> {
     const { status } = problem;
     metAt = -Infinity;
     // Nothing of it was stored: what was never sent before still was not, and what it is sent with is open again.
     const isSurelyNot = status >= 400 && status < 500 && status !== 408;
     // Some may have ended before the storage failed.
     const kept = (isSurelyNot ? before : sent).filter(([key]) => items.has(key));
-    // What a proxy says is of no score; a batch may be too long for one.
-    const isOfScores = problem.code !== 'UNREADABLE' && (status === 400 || status === 413 || status === 422);
-    const isOne = kept.length === 1;
-    if (isOfScores && isOne) {
-      await settle(kept[0]!, { outcome: 'refused', problem });
-      return true;
-    }
-    if (!isOne && (isOfScores || status === 413)) {
+    const isOfScores = isOut && (status === 400 || status === 413 || status === 422);
+    if (isOfScores && kept.length > 1) {
       // One of them is to blame, and is found by halving.
       for (const [key, item] of kept) await items.change(key, item);
       batchMax = kept.length >> 1;
       return true;
     }
+    // What a proxy says refuses no score.
+    const isRefused = isOfScores && problem.code !== 'UNREADABLE';
+    if (isRefused) for (const one of kept) await settle(one, { outcome: 'refused', problem });
+    else if (isOfScores) {
+      // It waits, and only its board with it.
+      await stay(kept, problem);
+      batchMax = 2;
+      onProblem(problem);
+    }
+    if (isOfScores) return true;
     if (status === 429) batchMax = Math.max(1, kept.length >> 1);
     pausedUntil = await stay(kept, problem);
     if (!problem.isRetriable) onProblem(problem);
@@ -150,11 +163,13 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
         continue;
       }
       const problem = new LadderProblem(answer.problem);
-      // The clock of the device was set, and the next answers say by how much.
-      const isOfClock = problem.code === 'ACHIEVED_AT_IN_FUTURE' && one[1].tries < CLOCK_TRIES;
+      const { clockTries = 0 } = one[1];
       if (problem.isRetriable) await stay([one], problem);
-      else if (isOfClock) await stay([before[at]!], problem);
-      else await settle(one, { outcome: 'refused', problem });
+      else if (problem.code === 'ACHIEVED_AT_IN_FUTURE' && clockTries < CLOCK_TRIES) {
+        // The clock of the device was set, and the next answers say by how much. It was not taken before either.
+        const { timeIsKept: _, ...open } = before[at]![1];
+        await stay([[one[0], { ...open, firstSentAt: null, clockTries: clockTries + 1 }]], problem);
+      } else await settle(one, { outcome: 'refused', problem });
     }
     batchMax = Math.min(BATCH_MAX, batchMax * 2);
     metAt = clock.now();
@@ -190,10 +205,11 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       await answered(batch, sent, answer.results);
       return true;
     } catch (error) {
-      if (error instanceof LadderProblem) return failed(batch, sent, error);
+      if (error instanceof LadderProblem) return failed(batch, sent, isOut, error);
       return failed(
         batch,
         isOut ? sent : batch,
+        isOut,
         clientProblem('UNREACHABLE', 'There is no token, or no storage', 0, error),
       );
     }

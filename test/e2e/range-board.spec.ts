@@ -160,9 +160,10 @@ describe('a board by ranges of scores', () => {
       return generations.find(({ state }) => state === 'serving')!.sharding;
     };
     const rows = expected();
-    const expectRows = async (): Promise<void> => {
-      const page = await get<{ entries: Row[] }>('/v1/boards/hashed/entries?limit=100');
-      expect(page.entries.map(({ rank, playerId, score }) => ({ rank, playerId, score }))).toEqual(rows);
+    const shown = async (): Promise<unknown> => {
+      const { status, body } = await admin.get('/v1/boards/hashed/entries?limit=100');
+      if (status !== 200) return status;
+      return (body as { entries: Row[] }).entries.map(({ rank, playerId, score }) => ({ rank, playerId, score }));
     };
     const taken = await admin.post('/v1/admin/boards/hashed/boundaries', { shards: 5 });
     expect(taken.status, taken.text).toBe(200);
@@ -173,15 +174,17 @@ describe('a board by ranges of scores', () => {
         const put = await admin.put('/v1/boards/hashed', definition);
         expect(put.status, put.text).toBe(200);
       }
+      // What is thrown in a poll is waited for.
+      const all: unknown[] = [];
       const untilServed = expect.poll(
         async () => {
-          await expectRows();
+          all.push(await shown());
           return served();
         },
         { timeout: 120_000, interval: 200 },
       );
       await untilServed.toEqual(wanted);
-      await expectRows();
+      for (const each of [...all, await shown()]) expect(each).toEqual(rows);
     }
   }, 300_000);
 

@@ -24,19 +24,46 @@ describe('a board that is emptied while scores arrive', () => {
   const entriesOf = async (board: string): Promise<Entry[]> =>
     (await supertest(app.url).get(`/v1/boards/${board}/entries?limit=500`).expect(200)).body.entries as Entry[];
 
-  async function whileScoresArrive(board: string, empty: () => Promise<void>): Promise<void> {
+  /** Resolves with the score that each player was answered last; it is of runs that count on the empty board alone. */
+  async function whileScoresArrive(board: string, empty: () => Promise<void>): Promise<Map<string, number>> {
     let counting = true;
-    const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    let when: 'before' | 'while' | 'after' = 'before';
+    const players = Array.from({ length: CLIENTS }, (_, client) => ({
+      playerId: `p${client}`,
+      last: 0,
+      // Taken before it was emptied, at some time since that began, and sent when it was done.
+      taken: { before: 0, since: 0, after: 0 },
+    }));
+    const clients = players.map(async (player, client) => {
       for (let i = 0; counting; i += 1) {
-        const run = { submissionId: `${client}-${i}`, playerId: `p${client}`, score: 1 };
-        const response = await supertest(app.url).post(`/v1/boards/${board}/scores`).set(admin).send(run);
-        expect([200, 404]).toContain(response.status);
+        const begun = when;
+        const run = { submissionId: `${client}-${i}`, playerId: player.playerId, score: 1 };
+        const { status, body } = await supertest(app.url).post(`/v1/boards/${board}/scores`).set(admin).send(run);
+        expect([200, 404]).toContain(status);
+        if (status !== 200) continue;
+        player.last = (body as Entry).score;
+        if (when === 'before') player.taken.before += 1;
+        else player.taken.since += 1;
+        if (begun === 'after') player.taken.after += 1;
       }
     });
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    await empty();
-    counting = false;
-    await Promise.all(clients);
+    const eachTook = (count: 'before' | 'after'): Promise<void> =>
+      expect.poll(() => Math.min(...players.map(({ taken }) => taken[count])), { timeout: 30_000 }).toBeGreaterThan(5);
+    try {
+      await eachTook('before');
+      when = 'while';
+      await empty();
+      when = 'after';
+      await eachTook('after');
+    } finally {
+      counting = false;
+      await Promise.all(clients);
+    }
+    for (const { last, taken } of players) {
+      expect(last).toBeGreaterThanOrEqual(taken.after);
+      expect(last).toBeLessThanOrEqual(taken.since);
+    }
+    return new Map(players.map(({ playerId, last }) => [playerId, last]));
   }
 
   it.each([
@@ -51,8 +78,7 @@ describe('a board that is emptied while scores arrive', () => {
   ])('starts empty when it is %s, also for events and writes under way', async (how, empty) => {
     const board = how.startsWith('reset') ? 'reset' : 'again';
     await supertest(app.url).put(`/v1/boards/${board}`).set(admin).send(definition).expect(201);
-    await whileScoresArrive(board, async () => void (await empty(board)));
-    await empty(board);
+    const scores = await whileScoresArrive(board, async () => void (await empty(board)));
     // The answer to a marker says that everything before it in its lane is projected; every lane gets one.
     for (const playerId of ['m0', 'm1', 'm2', 'm3']) {
       const marker = { playerId, score: 5 };
@@ -63,17 +89,17 @@ describe('a board that is emptied while scores arrive', () => {
         .send(marker)
         .expect(200);
       expect(body).toMatchObject({ outcome: 'created', rank: { accuracy: 'exact' } });
+      scores.set(playerId, 5);
     }
-    const markersAlone = ['m0', 'm1', 'm2', 'm3'].map((playerId) => ({ playerId, score: 5 }));
     await expect
-      .poll(async () => (await entriesOf(board)).map(({ playerId, score }) => ({ playerId, score })))
-      .toEqual(markersAlone);
+      .poll(async () => Object.fromEntries((await entriesOf(board)).map(({ playerId, score }) => [playerId, score])))
+      .toEqual(Object.fromEntries(scores));
     // An id that counted before the board was emptied is new on the new board.
     const { body } = await supertest(app.url)
       .post(`/v1/boards/${board}/scores`)
       .set(admin)
       .send({ submissionId: '0-0', playerId: 'p0', score: 1 })
       .expect(200);
-    expect(body).toMatchObject({ outcome: 'created', replayed: false, score: 1 });
+    expect(body).toMatchObject({ replayed: false, score: scores.get('p0')! + 1 });
   });
 });

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SigningKeys } from '@laddercast/identity';
 import type { KeyLook } from '@laddercast/ledger';
+import { LiveOptions } from '@laddercast/realtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KeySetServer, newKey, sign } from '../../../libs/identity/test/key-set-server.js';
 import { eventually, type ListWriter } from '../../../libs/realtime/test/boards.js';
@@ -15,6 +16,9 @@ const live = new MemoryLive();
  * is busy takes longer.
  */
 const ENDS_WITHIN_MS = 20_000;
+/** And one of three tries does not. */
+const QUICK = { retry: 2 };
+const QUICK_MS = 3000;
 const CLUB = { order: 'desc', operator: 'best', push: { intervalMs: 20, top: 100 } } as const;
 const KEY = 'lk_a-key-of-this-test-alone';
 const keyWith = (scopes: ('read' | 'scores:write')[], validForMs: number | null = null): KeyLook => ({
@@ -133,6 +137,19 @@ describe('a board that is made private', () => {
   });
 });
 
+it('a gateway looks keys and tokens up often enough for what is promised, as it is set up', () => {
+  const { keyCheckEveryMs, sweepEveryMs } = new LiveOptions();
+  expect(sweepEveryMs).toBeLessThanOrEqual(1000);
+  expect(keyCheckEveryMs + sweepEveryMs).toBeLessThanOrEqual(2000);
+});
+
+it('a board that is made private is shown no more within seconds', QUICK, async () => {
+  const watched = await watching('quick', 'public', null, ['top']);
+  live.boards.redefine('quick', { visibility: 'private' });
+  const { tookMs } = await framesAfter(watched, () => watched.client.frames.some(({ type }) => type === 'error'));
+  expect(tookMs).toBeLessThan(QUICK_MS);
+});
+
 describe('an identity that ends ends its subscriptions on every channel, with a frame that says why:', () => {
   async function expectTurnedAway(watched: Watched, detail: RegExp, withinMs = ENDS_WITHIN_MS): Promise<void> {
     const { client } = watched;
@@ -155,6 +172,13 @@ describe('an identity that ends ends its subscriptions on every channel, with a 
     const watched = await watching('keyed', 'private', KEY);
     keyLooks.set(KEY, { state });
     await expectTurnedAway(watched, detail);
+  });
+
+  it('a key that is revoked, within seconds', QUICK, async () => {
+    keyLooks.set(KEY, keyWith(['read']));
+    const watched = await watching('quick', 'private', KEY);
+    keyLooks.set(KEY, { state: 'revoked' });
+    await expectTurnedAway(watched, /was revoked/, QUICK_MS);
   });
 
   it('a key that reaches its end while the database cannot be asked', async () => {
@@ -181,6 +205,11 @@ describe('an identity that ends ends its subscriptions on every channel, with a 
   it('a token that reaches its end', async () => {
     const watched = await watching('timed', 'private', await playerToken('ada', 6));
     await expectTurnedAway(watched, /has expired/, 6000 + ENDS_WITHIN_MS);
+  });
+
+  it('a token that reaches its end, within seconds', QUICK, async () => {
+    const watched = await watching('quick', 'private', await playerToken('ada', 4));
+    await expectTurnedAway(watched, /has expired/, 4000 + QUICK_MS);
   });
 
   it('a token whose key is taken out of the key set', async () => {

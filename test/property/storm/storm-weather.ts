@@ -75,8 +75,10 @@ export class StormWeather {
     const board = this.dice.oneOf([...this.model.boards.keys()]);
     if (what < 0.4) {
       const given = this.given.get(board)!;
-      await this.client.send('PUT', `/v1/boards/${board}`, { ...given, sharding: this.dice.oneOf(LAYOUTS) });
-      this.note('layout');
+      const layout = { ...given, sharding: this.dice.oneOf(LAYOUTS) };
+      const { status, isAgain } = await this.client.send('PUT', `/v1/boards/${board}`, layout);
+      // What is sent again may be refused because it was taken the first time.
+      this.note(status === 200 ? 'layout' : isAgain ? 'layout sent again' : 'layout refused');
     } else if (what < 0.6) {
       await this.client.send('POST', `/v1/admin/boards/${board}/rebuild`);
       this.note('rebuild');

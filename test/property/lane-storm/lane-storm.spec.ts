@@ -46,11 +46,13 @@ describe(`lanes in a storm (SEED=${seed})`, () => {
     await calm();
     const stored = new Set((await readStored(database)).map(({ submissionId }) => submissionId));
     await senders.repeat(new Dice(seed), stored);
-    const happened = [...weather.counts].map(([what, times]) => `${times} ${what}`).join(', ');
+    const struck = Object.entries(weather.struck);
+    const happened = [...weather.counts, ...struck].map(([what, times]) => `${times} ${what}`).join(', ');
     process.stderr.write(`lanes in a storm: ${stored.size} of ${senders.runs.length} runs stored; ${happened}\n`);
     expect(senders.wrong).toEqual([]);
     expect(await wrongIn(database, senders.runs)).toEqual([]);
     expect(await reader.missed()).toEqual([]);
     expect(weather.counts.get('raise')).toBe(2);
+    expect(struck.filter(([, times]) => times === 0)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
-import type { Dice } from '@laddercast/testing';
+import type { Dice, TcpProxy } from '@laddercast/testing';
 import { CancelledBeginnings } from '../../integration/nodes/postgres-cancelled-beginnings.js';
 import { raiseLanes } from '../../integration/nodes/raises.js';
 import type { LaneProcesses } from './lane-processes.js';
@@ -26,10 +26,13 @@ const IN_COMMITS = `
 const HOLD_LANE = `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, $1)`;
 
 type Strike = () => unknown;
+type Struck = LaneWeather['struck'];
 
 /** What happens to processes, to their ways, and to what they agreed on, as dice choose. */
 export class LaneWeather {
   readonly counts = new Map<string, number>();
+  /** What of it struck something. */
+  readonly struck = { 'commits stopped': 0, 'commits unanswered': 0, 'messages unanswered': 0 };
   private readonly beginnings = new CancelledBeginnings();
   private readonly going: Promise<void>[] = [];
 
@@ -50,10 +53,10 @@ export class LaneWeather {
         ['cancel', () => this.stopCommits('pg_cancel_backend')],
         ['kill', () => this.stopCommits('pg_terminate_backend')],
         ['cancel a beginning', () => this.beginnings.next()],
-        ['no answer to a commit', () => void dice.oneOf(postgres).cutAfter('COMMIT')],
+        ['no answer to a commit', () => this.cutAfter(postgres, 'COMMIT', 'commits unanswered')],
       ],
       [
-        ['no answer to a message', () => void dice.oneOf(owner).cutAfter('lane-writes')],
+        ['no answer to a message', () => this.cutAfter(owner, 'lane-writes', 'messages unanswered')],
         ['cut', () => this.during('cut', 'mend')],
         ['freeze', () => this.during('freeze', 'thaw')],
       ],
@@ -91,6 +94,14 @@ export class LaneWeather {
     this.going.push(sleep(dice.below(WAY_MS[kind])).then(() => way[end]()));
   }
 
+  /** Once it comes by: it may never do. */
+  private cutAfter(ways: readonly TcpProxy[], text: string, what: keyof Struck): void {
+    void this.dice
+      .oneOf(ways)
+      .cutAfter(text)
+      .then(() => (this.struck[what] += 1));
+  }
+
   /** Holds a lane until commits wait for it, and stops some of them. */
   private stopCommits(how: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<void> {
     const { dice } = this;
@@ -100,7 +111,11 @@ export class LaneWeather {
       await sleep(dice.below(HELD_MS));
       const found = await transaction.query<{ pid: number }>(IN_COMMITS);
       const pids = found.map(({ pid }) => pid).filter(() => dice.isUnder(0.7));
-      await transaction.query(`SELECT ${how}(pid) FROM unnest($1::int[]) AS pid`, [pids]);
+      const stopped = await transaction.query<{ was: boolean }>(
+        `SELECT ${how}(pid) AS was FROM unnest($1::int[]) AS pid`,
+        [pids],
+      );
+      this.struck['commits stopped'] += stopped.filter(({ was }) => was).length;
     });
   }
 

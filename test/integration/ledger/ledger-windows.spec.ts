@@ -130,6 +130,16 @@ describe('windows in the ledger', () => {
     lookUps.mockRestore();
   });
 
+  it('are not over for good where a clock was ahead for a moment', async () => {
+    const board = await put({ windows: ['alltime', 'daily'], graceSeconds: 0 });
+    await clock.stopAt(at('2026-11-24T10:00:00Z'));
+    await submit(board, 'ada', 1, '2026-11-20T12:00:00Z');
+    await clock.stopAt(at('2026-11-20T12:00:01Z'));
+    for (const time of [undefined, '2026-11-20T12:00:00Z']) {
+      expect((await submit(board, 'ada', 1, time)).answer.windows).toEqual(['alltime', 'daily:2026-11-20']);
+    }
+  });
+
   it('count a run where it fits, and refuse one that fits nowhere', async () => {
     const season = { season: 's1', startsAt: '2026-11-20T12:00:00Z', endsAt: '2026-11-20T14:00:00Z' };
     const board = await put({ windows: [season, 'daily'], graceSeconds: 0 });

@@ -62,7 +62,7 @@ export class WindowCatalog {
    * @throws StaleBoardError when one would have to be made for a definition that was replaced
    */
   async at(board: Board, atMs: number, nowMs: number): Promise<StoredWindow[]> {
-    const known = this.cachedAt(board, atMs);
+    const known = this.cachedAt(board, atMs, nowMs);
     if (known) return known;
     const live = await this.unsettledOf(board);
     const windows: StoredWindow[] = [];
@@ -74,7 +74,7 @@ export class WindowCatalog {
   }
 
   /** As {@link at}, from memory; undefined when that does not have them all. */
-  cachedAt(board: Board, atMs: number): StoredWindow[] | undefined {
+  cachedAt(board: Board, atMs: number, nowMs: number): StoredWindow[] | undefined {
     const live = this.unsettled.get(board.uid);
     if (live?.revision !== board.revision) return undefined;
     const windows: StoredWindow[] = [];
@@ -83,7 +83,7 @@ export class WindowCatalog {
       const calculated = window ? null : this.calculated(board, spec, atMs);
       if (window) windows.push(window);
       if (calculated === null || isKnownElsewhere(live.windows, spec)) continue;
-      const over = this.overAt(board, calculated, atMs);
+      const over = this.overAt(board, calculated, atMs, nowMs);
       if (over === undefined) return undefined;
       windows.push(over);
     }
@@ -95,7 +95,7 @@ export class WindowCatalog {
    * all.
    */
   async prefetch(boards: readonly Board[], atMs: number): Promise<void> {
-    const unknown = boards.filter((board) => this.cachedAt(board, atMs) === undefined);
+    const unknown = boards.filter((board) => this.cachedAt(board, atMs, atMs) === undefined);
     if (unknown.length > 0) await this.loadUnsettled(unknown);
   }
 
@@ -235,7 +235,7 @@ export class WindowCatalog {
   private async make(board: Board, spec: WindowSpec, atMs: number, nowMs: number): Promise<StoredWindow | null> {
     const calculated = this.calculated(board, spec, atMs);
     if (calculated === null) return null;
-    const over = this.overAt(board, calculated, atMs);
+    const over = this.overAt(board, calculated, atMs, nowMs);
     if (over) return over;
     const overlapping = await this.overlapping(board.uid, calculated);
     const holding = overlapping.find((window) => holds(window, atMs));
@@ -261,15 +261,15 @@ export class WindowCatalog {
     return this.remembered(board, made);
   }
 
-  private overAt(board: Board, calculated: WindowBounds, atMs: number): StoredWindow | undefined {
+  /** Also by the time of who asks: whoever had it remembered may have had a clock that was set wrong for a moment. */
+  private overAt(board: Board, calculated: WindowBounds, atMs: number, nowMs: number): StoredWindow | undefined {
     const over = this.over.get(overKey(board, calculated));
-    return over && holds(over, atMs) ? over : undefined;
+    return over && holds(over, atMs) && isLongOver(board, over, nowMs) ? over : undefined;
   }
 
   private rememberOver(board: Board, calculated: WindowBounds, window: StoredWindow, nowMs: number): StoredWindow {
-    const overAtMs = (window.endsAtMs ?? Infinity) + board.definition.graceSeconds * 1000;
-    const isLongOver = nowMs - overAtMs >= OVER_AFTER_MS;
-    if (isLongOver && window.kind !== 'season') this.over.set(overKey(board, calculated), window);
+    const isKept = window.kind !== 'season' && isLongOver(board, window, nowMs);
+    if (isKept) this.over.set(overKey(board, calculated), window);
     return window;
   }
 
@@ -317,6 +317,9 @@ export class WindowCatalog {
 
 const holds = (window: WindowBounds, atMs: number): boolean =>
   (window.startsAtMs ?? -Infinity) <= atMs && atMs < (window.endsAtMs ?? Infinity);
+
+const isLongOver = ({ definition }: Board, { endsAtMs }: WindowBounds, nowMs: number): boolean =>
+  nowMs - (endsAtMs ?? Infinity) - definition.graceSeconds * 1000 >= OVER_AFTER_MS;
 
 const overKey = (board: Board, calculated: WindowBounds): string => `${board.uid}/${board.revision}/${calculated.id}`;
 

@@ -78,10 +78,10 @@ export function placeAhead(
   // A time ahead of the ledger's becomes that, which is not known.
   if (refusal !== null || (achievedAtMs !== null && achievedAtMs > fromMs)) return null;
   const atMs = achievedAtMs ?? fromMs;
-  const holding = catalog.cachedAt(board, atMs);
+  const holding = catalog.cachedAt(board, atMs, fromMs);
   if (!holding || holding.some((window) => window.kind === 'rolling' || passesBound(window, board, fromMs, untilMs)))
     return null;
-  if (achievedAtMs === null && !areSame(holding, catalog.cachedAt(board, untilMs))) return null;
+  if (achievedAtMs === null && !areSame(holding, catalog.cachedAt(board, untilMs, fromMs))) return null;
   const open = holding.filter((window) => isWindowOpen(window, board.definition.graceSeconds, fromMs));
   const first = windowId === null ? open[0] : open.find((window) => window.id === windowId);
   if (!first) return null;
@@ -109,7 +109,7 @@ async function windowsHolding(
   nowMs: number,
   catalog: Pick<PlacementWindows, 'cachedAt' | 'at'>,
 ): Promise<StoredWindow[]> {
-  const windows = catalog.cachedAt(board, atMs) ?? (await catalog.at(board, atMs, nowMs));
+  const windows = catalog.cachedAt(board, atMs, nowMs) ?? (await catalog.at(board, atMs, nowMs));
   return windows.filter((window) => reaches(window, atMs, nowMs));
 }
 

@@ -4,7 +4,11 @@ import type { BoardCatalog, Ledger } from '@laddercast/ledger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ScoreSubmitter } from './score-submitter.js';
 
-const board = { id: 'b', definition: withBoardDefaults({ order: 'desc', operator: 'best' }), runsFrom: undefined } as unknown as Board;
+const board = {
+  id: 'b',
+  definition: withBoardDefaults({ order: 'desc', operator: 'best' }),
+  runsFrom: undefined,
+} as unknown as Board;
 
 /** Asks one check about one submission of a key. */
 function submittedWith(check: () => Promise<unknown>) {

@@ -23,9 +23,13 @@ export function identityOf(pid) {
   }
 }
 
-/** @param {number} pid */
-function identityByPs(pid) {
-  const { status, stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' });
+/**
+ * The time of the start, in one language and zone whoever asks.
+ * @param {number} pid
+ */
+export function identityByPs(pid) {
+  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+  const { status, stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', env });
   const line = (stdout ?? '').trim();
   return status !== 0 || line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');
 }

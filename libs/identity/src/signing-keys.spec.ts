@@ -76,6 +76,18 @@ describe('SigningKeys', () => {
     expect(await keys.find('RS256', 'b')).not.toBeNull();
   });
 
+  it('takes no key after a quiet time that was taken out of the set meanwhile', async () => {
+    const keys = signingKeys({ askEveryMs: 10, ageMaxMs: 20 });
+    await keys.find('RS256', 'a');
+    server.keys = [second.jwk];
+    await delay(60);
+    expect(await Promise.all([keys.find('RS256', 'a'), keys.find('RS256', 'a'), keys.find('RS256', 'b')])).toEqual([
+      ...[null, null],
+      expect.anything(),
+    ]);
+    expect(server.asked).toBe(2);
+  });
+
   it('goes on with the keys that it had while the server is away, and learns new ones when it is back', async () => {
     const keys = signingKeys({ askEveryMs: 20, ageMaxMs: 20 });
     const { id } = (await keys.find('RS256', 'a'))!;

@@ -57,6 +57,8 @@ export class SigningKeys {
    */
   async find(algorithm: KeySetAlgorithm, kid: string | undefined): Promise<SigningKey | null> {
     this.refreshWhenOld();
+    // After a quiet time no key is good that was taken out meanwhile; where the server is away, the last set goes on.
+    if (this.isOverdue() && !this.hasFailed) await this.loading;
     const name = nameOf(algorithm, kid);
     const known = this.keys?.get(name);
     if (known) return known;
@@ -84,6 +86,12 @@ export class SigningKeys {
   private refreshWhenOld(): void {
     const isOld = this.keys !== null && monotonicMs() - this.loadedAtMs > this.options.ageMaxMs;
     if (isOld && this.loading === null && this.mayAsk()) void this.load();
+  }
+
+  /** Whether it is older than it gets where tokens come all the time. */
+  private isOverdue(): boolean {
+    const { ageMaxMs, askEveryMs } = this.options;
+    return this.keys !== null && monotonicMs() - this.loadedAtMs > ageMaxMs + askEveryMs;
   }
 
   private mayAsk(): boolean {

@@ -8,7 +8,8 @@ import { costOf, isBatch } from './request-costs.js';
 
 /** Players' tokens are checked in this process: only keys cost a look into the database. */
 const TOKEN = /^Bearer +[\w-]+\.[\w-]+\.[\w-]*$/i;
-/** How many tokens are remembered that proved to be good. */
+const SCHEME = /^Bearer +/i;
+/** How many keys are remembered that proved to be good. */
 const PROVEN_MAX = 20_000;
 
 /**
@@ -56,12 +57,13 @@ export class RequestMeter {
    * @throws RATE_LIMITED, by the promise
    */
   identified(identity: Identity, request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
-    this.prove(request.headers.authorization!);
+    // Tokens prove themselves; and what a player sends is not to take the place of keys.
+    if (identity.kind === 'key') this.prove(secretOf(request.headers.authorization!));
     return this.spend(this.limits.of(identity, ''), 1, reply);
   }
 
   /**
-   * Counts what a request costs more than one, once it is read: all of a batch, or nothing. null: at once.
+   * Counts what a request costs more than one, once it is read: all of a batch, or the one that it was to read it. null: at once.
    * @throws RATE_LIMITED, by the promise
    */
   read(identity: Identity, request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
@@ -74,7 +76,7 @@ export class RequestMeter {
     // Who may not send any is not to pay for it.
     if (identity.kind === 'anonymous') return null;
     limiter.giveBack(account);
-    return this.spend(account, cost, reply);
+    return this.spend(account, cost, reply, 1);
   }
 
   /**
@@ -82,9 +84,9 @@ export class RequestMeter {
    * @throws RATE_LIMITED
    */
   async failed(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { authorization } = request.headers;
-    this.proven.delete(authorization!);
-    this.provenBefore.delete(authorization!);
+    const secret = secretOf(request.headers.authorization!);
+    this.proven.delete(secret);
+    this.provenBefore.delete(secret);
     const account = this.limits.ofFailures(this.addresses.of(request.raw));
     if (await account.limiter.take(account)) return;
     tell(account, reply);
@@ -97,9 +99,10 @@ export class RequestMeter {
     void account.limiter.take(account);
   }
 
-  private spend(account: Account, cost: number, reply: FastifyReply): Promise<void> | null {
+  /** @param costOfRefusal what it counts as where it may not be spent */
+  private spend(account: Account, cost: number, reply: FastifyReply, costOfRefusal = 0): Promise<void> | null {
     const may = account.limiter.take(account, cost);
-    if (may !== true) return this.spendLater(account, cost, may, reply);
+    if (may !== true) return this.spendLater(account, cost, may, reply, costOfRefusal);
     tell(account, reply);
     return null;
   }
@@ -109,8 +112,12 @@ export class RequestMeter {
     cost: number,
     may: boolean | Promise<boolean>,
     reply: FastifyReply,
+    costOfRefusal: number,
   ): Promise<void> {
-    if (!(await may)) return this.overLimit(account, cost, reply);
+    if (!(await may)) {
+      if (costOfRefusal > 0) await account.limiter.take(account, costOfRefusal);
+      return this.overLimit(account, cost, reply);
+    }
     tell(account, reply);
   }
 
@@ -148,15 +155,20 @@ export class RequestMeter {
   }
 
   private isNoGuess(authorization: string): boolean {
-    return TOKEN.test(authorization) || this.proven.has(authorization) || this.provenBefore.has(authorization);
+    if (TOKEN.test(authorization)) return true;
+    const secret = secretOf(authorization);
+    return this.proven.has(secret) || this.provenBefore.has(secret);
   }
 
-  private prove(authorization: string): void {
-    if (this.proven.has(authorization)) return;
+  private prove(secret: string): void {
+    if (this.proven.has(secret)) return;
     if (this.proven.size >= PROVEN_MAX / 2) [this.provenBefore, this.proven] = [this.proven, new Set()];
-    this.proven.add(authorization);
+    this.proven.add(secret);
   }
 }
+
+/** A key as it is, in however many ways it can be sent: spaces are of no number. */
+const secretOf = (authorization: string): string => authorization.replace(SCHEME, '');
 
 function tell(account: Account, reply: FastifyReply): void {
   const { limiter } = account;

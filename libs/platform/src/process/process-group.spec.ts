@@ -40,4 +40,12 @@ describe('the processes of a group', () => {
     expect(optionsOf({ STOP_DRAIN_MS: '7000' }).stopWithinMs).toBe(32_000);
     expect(optionsOf({ NODE_ENV: 'production' }).stopWithinMs).toBe(30_000);
   });
+
+  it('do not get ports for their lanes that are those of their metrics', () => {
+    const metrics = { METRICS_PORT: '9464', PORT: '3000' };
+    for (const port of [9461, 9464, 9467]) {
+      expect(() => optionsOf({ ...metrics, LANE_ADDRESS: `127.0.0.1:${port}` })).toThrow(/LANE_ADDRESS.*must not be/);
+    }
+    for (const port of [9460, 9468]) optionsOf({ ...metrics, LANE_ADDRESS: `127.0.0.1:${port}` });
+  });
 });

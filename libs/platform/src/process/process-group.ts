@@ -164,6 +164,11 @@ export function groupOptionsOf(name: string, environment: Environment): ProcessG
   if (first !== 0 && first <= port && port <= last) {
     throw new EnvironmentError(`${ports}: PORT (${port}) must not be among them.`);
   }
+  if (first !== 0 && lanes !== null && lanes.port <= last && first < lanes.port + count) {
+    throw new EnvironmentError(
+      `${ports}: the ports of LANE_ADDRESS, ${lanes.port} to ${lanes.port + count - 1}, must not be among them.`,
+    );
+  }
   return {
     name,
     count,

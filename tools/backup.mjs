@@ -6,8 +6,9 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { findOnPath, runStep } from './commands.mjs';
+import { findOnPath, runStep, stopSteps } from './commands.mjs';
 import { answerHelp } from './help.mjs';
+import { onInterruption } from './interruption.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 import { ledgerAddress, noLedger, withCaFile } from './services/answers.mjs';
@@ -21,6 +22,14 @@ const usage = `Back-ups of the ledger, by pg_dump and pg_restore (PostgreSQL's c
   PG_BIN                     the folder of pg_dump and pg_restore, where they are not on the PATH
 `;
 
+/** Why it is to end before it is done. */
+let interruption = null;
+
+/** @throws Problem where it was interrupted */
+function goOn() {
+  if (interruption !== null) throw new Problem(`${interruption}: it was interrupted; nothing was changed.`);
+}
+
 /** What psql says of a database that is not there. */
 const databaseMissing = '3D000';
 
@@ -30,7 +39,8 @@ const databaseMissing = '3D000';
  */
 export async function backUp(url, file, env = process.env) {
   if (existsSync(file)) throw new Problem(`${file} is there already. Name another file, or remove that one.`);
-  const part = `${file}.part`;
+  // Of this process alone: two back-ups to one file are not to write into one another.
+  const part = `${file}.${process.pid}.part`;
   const { args, withPassword } = connectionOf(url, env);
   try {
     await runStep(
@@ -41,6 +51,8 @@ export async function backUp(url, file, env = process.env) {
     );
     // A file that cannot be read is no back-up.
     await runStep('Reading it once', program('pg_restore', env), ['--list', part]);
+    goOn();
+    if (existsSync(file)) throw new Problem(`${file} was made by somebody else meanwhile. Name another file.`);
     renameSync(part, file);
   } finally {
     rmSync(part, { force: true });
@@ -61,23 +73,32 @@ export async function restore(url, file, env = process.env) {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   const fresh = `${name}_restoring_${stamp}`;
   const before = `${name}_before_${stamp}`;
-  return asAdministrator(url, name, async (server) => {
-    const isThere = await assertUnused(server, name);
+  // A connection for each part: one that is idle for as long as a restore takes may be cut.
+  await asAdministrator(url, name, async (server) => {
+    await assertUnused(server, name);
     await server.query(`CREATE DATABASE ${quoted(fresh)} ${await formOf(server, name)}`);
-    try {
-      const { args, withPassword } = connectionOf(withDatabase(url, fresh), env);
-      const options = ['--no-owner', '--no-privileges', '--exit-on-error', '--single-transaction'];
-      await runStep('Restoring', program('pg_restore', env), [...options, ...args, file], { env: withPassword });
-      const log = await prepareLedger(withDatabase(url, fresh), file);
-      await assertUnused(server, name);
+  });
+  try {
+    goOn();
+    const { args, withPassword } = connectionOf(withDatabase(url, fresh), env);
+    const options = ['--no-owner', '--no-privileges', '--exit-on-error', '--single-transaction'];
+    await runStep('Restoring', program('pg_restore', env), [...options, ...args, file], { env: withPassword });
+    const log = await prepareLedger(withDatabase(url, fresh), file);
+    goOn();
+    return await asAdministrator(url, name, async (server) => {
+      const isThere = await assertUnused(server, name);
+      // Both or neither: there is a database of the name at any moment.
+      await server.query('BEGIN');
       if (isThere) await server.query(`ALTER DATABASE ${quoted(name)} RENAME TO ${quoted(before)}`);
       await server.query(`ALTER DATABASE ${quoted(fresh)} RENAME TO ${quoted(name)}`);
+      await server.query('COMMIT');
       return { before: isThere ? before : null, log };
-    } catch (error) {
-      await server.query(`DROP DATABASE IF EXISTS ${quoted(fresh)} WITH (FORCE)`);
-      throw error;
-    }
-  });
+    });
+  } catch (error) {
+    const drop = (server) => server.query(`DROP DATABASE IF EXISTS ${quoted(fresh)} WITH (FORCE)`);
+    await asAdministrator(url, name, drop).catch(() => step(`"${fresh}" could not be dropped: do it when you can`));
+    throw error;
+  }
 }
 
 /**
@@ -142,6 +163,8 @@ async function asAdministrator(url, name, work) {
 
 async function connect(url) {
   const client = new pg.Client({ connectionString: url, application_name: 'laddercast-backup' });
+  // What ends it between two queries is told by the next one.
+  client.on('error', () => {});
   await client.connect().catch((error) => {
     if (error.code === databaseMissing) throw error;
     throw noLedger(url, error);
@@ -177,6 +200,10 @@ function program(name, env) {
 
 async function main([what, file, ...rest]) {
   answerHelp(usage);
+  onInterruption((reason) => {
+    interruption ??= reason;
+    void stopSteps();
+  });
   if (file === undefined || rest.length > 0) {
     process.stdout.write(usage);
     return 1;

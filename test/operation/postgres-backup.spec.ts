@@ -1,7 +1,7 @@
 // Real: the built service, PostgreSQL, Redis or Valkey, pg_dump and pg_restore.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -92,9 +92,14 @@ describe.skipIf(!canDump)('a back-up', () => {
     return rows.map((row) => row.name);
   }
 
-  async function run(...args: string[]): Promise<{ code: number; output: string }> {
+  const run = (...args: string[]): ReturnType<typeof runWith> => runWith({}, ...args);
+
+  async function runWith(
+    settings: Record<string, string>,
+    ...args: string[]
+  ): Promise<{ code: number; output: string }> {
     const child = spawn(process.execPath, ['tools/backup.mjs', ...args], {
-      env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+      env: { PATH: process.env['PATH'], DATABASE_URL: database.url, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -186,7 +191,7 @@ describe.skipIf(!canDump)('a back-up', () => {
       output: expect.stringContaining('There is no'),
     });
     expect(await othersOf(database.url)).toHaveLength(1);
-    expect(existsSync(`${file}.part`)).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
     await start();
     await expect.poll(standing, SOON).toEqual([
       ['cy', 30],
@@ -194,6 +199,54 @@ describe.skipIf(!canDump)('a back-up', () => {
       ['ada', 10],
       ['eve', 6],
       ['dan', 5],
+    ]);
+  });
+
+  /** A folder with pg_dump and pg_restore that do something before, in the language of the shell. */
+  function programsThat(before: { pg_dump?: string; pg_restore?: string }): string {
+    const bin = mkdtempSync(join(folder, 'bin-'));
+    for (const name of ['pg_dump', 'pg_restore'] as const) {
+      const real = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
+      writeFileSync(join(bin, name), `#!/bin/sh\n${before[name] ?? ''}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    }
+    return bin;
+  }
+
+  it('that is interrupted leaves no program and no part of a file', async () => {
+    const sleeping = join(folder, 'sleeping');
+    const pg_dump = `echo part > "$(echo "$@" | sed 's/.*--file=//; s/ .*//')"; echo $$ > ${sleeping}; exec sleep 60`;
+    const other = join(folder, 'other.dump');
+    const child = spawn(process.execPath, ['tools/backup.mjs', 'save', other], {
+      env: { ...process.env, DATABASE_URL: database.url, PG_BIN: programsThat({ pg_dump }) },
+    });
+    const ended = once(child, 'close') as Promise<[number]>;
+    await expect.poll(() => existsSync(sleeping) && readFileSync(sleeping, 'utf8'), SOON).toMatch(/\d/);
+    const pid = Number(readFileSync(sleeping, 'utf8'));
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toHaveLength(1);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([1, null]);
+    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+    expect(readdirSync(folder).filter((name) => name.startsWith('other'))).toEqual([]);
+  });
+
+  it('is restored also where connections are cut that were idle for so long', async () => {
+    await app.stop();
+    const cut = join(folder, 'cut.mjs');
+    writeFileSync(
+      cut,
+      `import pg from ${JSON.stringify(import.meta.resolve('pg'))};
+      const client = new pg.Client({ connectionString: process.env.CUT_URL });
+      await client.connect();
+      await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'laddercast-backup'");
+      await client.end();`,
+    );
+    const pg_restore = `[ "$1" = --list ] || ${process.execPath} ${cut}`;
+    const more = { PG_BIN: programsThat({ pg_restore }), CUT_URL: database.url };
+    expect(await runWith(more, 'restore', file)).toMatchObject({ code: 0 });
+    await start();
+    await expect.poll(standing, SOON).toEqual([
+      ['bob', 20],
+      ['ada', 10],
     ]);
   });
 

@@ -162,7 +162,13 @@ async function asAdministrator(url, name, work) {
 }
 
 async function connect(url) {
-  const client = new pg.Client({ connectionString: url, application_name: 'laddercast-backup' });
+  // Ctrl-C waits for it, too.
+  const connectionTimeoutMillis = 10_000;
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'laddercast-backup',
+    connectionTimeoutMillis,
+  });
   // What ends it between two queries is told by the next one.
   client.on('error', () => {});
   await client.connect().catch((error) => {

@@ -27,7 +27,7 @@ export function identityOf(pid) {
  * The time of the start, in one language and zone whoever asks.
  * @param {number} pid
  */
-export function identityByPs(pid) {
+function identityByPs(pid) {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const { status, stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', env });
   const line = (stdout ?? '').trim();

@@ -9,19 +9,8 @@ const KEY: Identity = { kind: 'key', keyId: 'game', scopes: ['scores:write'] };
 const PLAYER = { kind: 'player', playerId: 'ada' } as Identity;
 const SECRET = 'Bearer lk_of-the-game-server';
 
-/** A shared bucket that nothing flows into. */
-function buckets(): TokenLeases {
-  const taken = new Map<string, number>();
-  return {
-    lease: async (account, { capacityMs, owedMs, wantedMs, leastMs }) => {
-      const before = (taken.get(account) ?? 0) + owedMs;
-      const there = Math.max(0, Math.min(wantedMs, capacityMs - before));
-      const grantedMs = there < leastMs ? 0 : there;
-      taken.set(account, before + grantedMs);
-      return { grantedMs, fillsForMs: before + grantedMs };
-    },
-  };
-}
+/** Redis is away: the process counts for itself. */
+const NO_LEASES: TokenLeases = { lease: () => Promise.reject(new Error('It is away.')) };
 
 const reply = {
   ...{ header: () => reply, status: () => reply, type: () => reply, send: () => reply, request: { id: '1' } },
@@ -35,7 +24,7 @@ const request = (authorization: string, more: object = {}): FastifyRequest =>
   }) as unknown as FastifyRequest;
 
 function meterOf(rates: { playerPerSecond?: number; failedIdentityPerSecond?: number }) {
-  const limits = new RateLimits(buckets(), {
+  const limits = new RateLimits(NO_LEASES, {
     ...{ keyPerSecond: 0, playerPerSecond: 0, addressPerSecond: 0, failedIdentityPerSecond: 0, windowSeconds: 50 },
     ...rates,
   });

@@ -31,6 +31,8 @@ const outcomes = (): string[][] => ended.map(({ item, outcome }) => [item.submis
 const counted = (request: FakeRequest): FakeAnswer => ({
   body: { clientTime: false, results: submissionsOf(request).map(() => ({ outcome: 'created' })) },
 });
+/** What a proxy says. */
+const page = (status: number): FakeAnswer => ({ status, text: '<html>A proxy says no</html>' });
 
 beforeEach(() => {
   clock = new SteppedClock();
@@ -43,8 +45,6 @@ afterEach(() => {
 });
 
 describe('a refusal that is not of the service', () => {
-  const page = (status: number): FakeAnswer => ({ status, text: '<html>A proxy says no</html>' });
-
   it.each([400, 413, 422])('(%i) refuses no score: they stay, and that is told', async (status) => {
     http.answer = (request) => (request.method === 'POST' ? page(status) : counted(request));
     const { queue } = start();
@@ -73,7 +73,6 @@ describe('a refusal that is not of the service', () => {
 });
 
 describe('a score that a proxy lets not through', () => {
-  const page = (status: number): FakeAnswer => ({ status, text: '<html>A proxy says no</html>' });
   const isBad = (request: FakeRequest): boolean =>
     submissionsOf(request).some(({ metadata }) => metadata !== undefined);
 

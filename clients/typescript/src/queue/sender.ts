@@ -117,13 +117,12 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
 
   /**
    * The request failed as a whole.
-   * @param isOut whether the scores left
+   * @param sent as they left; null: they did not
    * @returns whether the next part may be tried at once
    */
   async function failed(
     before: readonly Kept[],
-    sent: readonly Kept[],
-    isOut: boolean,
+    sent: readonly Kept[] | null,
     problem: LadderProblem,
   ): Promise<boolean> {
     const { status } = problem;
@@ -131,24 +130,20 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
     // Nothing of it was stored: what was never sent before still was not, and what it is sent with is open again.
     const isSurelyNot = status >= 400 && status < 500 && status !== 408;
     // Some may have ended before the storage failed.
-    const kept = (isSurelyNot ? before : sent).filter(([key]) => items.has(key));
-    const isOfScores = isOut && (status === 400 || status === 413 || status === 422);
-    if (isOfScores && kept.length > 1) {
-      // One of them is to blame, and is found by halving.
-      for (const [key, item] of kept) await items.change(key, item);
-      batchMax = kept.length >> 1;
+    const kept = (isSurelyNot ? before : (sent ?? before)).filter(([key]) => items.has(key));
+    if (sent !== null && (status === 400 || status === 413 || status === 422)) {
+      if (kept.length > 1) {
+        // One of them is to blame, and is found by halving.
+        for (const [key, item] of kept) await items.change(key, item);
+        batchMax = kept.length >> 1;
+      } else if (problem.code === 'UNREADABLE') {
+        // What a proxy says refuses no score: it waits, and only its board with it.
+        await stay(kept, problem);
+        batchMax = 2;
+        onProblem(problem);
+      } else for (const one of kept) await settle(one, { outcome: 'refused', problem });
       return true;
     }
-    // What a proxy says refuses no score.
-    const isRefused = isOfScores && problem.code !== 'UNREADABLE';
-    if (isRefused) for (const one of kept) await settle(one, { outcome: 'refused', problem });
-    else if (isOfScores) {
-      // It waits, and only its board with it.
-      await stay(kept, problem);
-      batchMax = 2;
-      onProblem(problem);
-    }
-    if (isOfScores) return true;
     if (status === 429) batchMax = Math.max(1, kept.length >> 1);
     pausedUntil = await stay(kept, problem);
     if (!problem.isRetriable) onProblem(problem);
@@ -205,13 +200,11 @@ export function createSender({ core, items, daysRemembered, tell, onProblem }: S
       await answered(batch, sent, answer.results);
       return true;
     } catch (error) {
-      if (error instanceof LadderProblem) return failed(batch, sent, isOut, error);
-      return failed(
-        batch,
-        isOut ? sent : batch,
-        isOut,
-        clientProblem('UNREACHABLE', 'There is no token, or no storage', 0, error),
-      );
+      const problem =
+        error instanceof LadderProblem
+          ? error
+          : clientProblem('UNREACHABLE', 'There is no token, or no storage', 0, error);
+      return failed(batch, isOut ? sent : null, problem);
     }
   }
 

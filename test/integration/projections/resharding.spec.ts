@@ -69,12 +69,25 @@ class LaneOfRuns {
     return rows;
   }
 
-  /** What is wrong with these rows of one shard by ranges; null: the lane stood so there at some moment. */
-  faultInRange(rows: readonly { playerId: string; score: number }[]): string | null {
-    const scores = rows.map(({ score }) => score).sort((a, b) => a - b);
-    if (scores.some((score, at) => score !== scores[0]! + at)) return `lane ${this.lane}: gaps in ${scores.join(' ')}`;
+  /**
+   * What is wrong with these rows of one shard by ranges, of players whose index lies in one shard: those are written
+   * together. null: they stood so there at some moment.
+   */
+  faultInRange(
+    rows: readonly { playerId: string; score: number }[],
+    isOfHome: (playerId: string) => boolean,
+  ): string | null {
     const wrong = rows.find(({ playerId, score }) => this.players[(score - 1) % this.players.length] !== playerId);
-    return wrong ? `lane ${this.lane}: ${wrong.playerId} never had ${wrong.score}` : null;
+    if (wrong) return `lane ${this.lane}: ${wrong.playerId} never had ${wrong.score}`;
+    const scores = rows.map(({ score }) => score).sort((a, b) => a - b);
+    const numbers = this.players.flatMap((playerId, number) => (isOfHome(playerId) ? [number] : []));
+    /** The how many-th of all runs of these players it is. */
+    const turnOf = (score: number): number => {
+      const number = (score - 1) % this.players.length;
+      return ((score - 1 - number) / this.players.length) * numbers.length + numbers.indexOf(number);
+    };
+    if (scores.every((score, at) => turnOf(score) === turnOf(scores[0]!) + at)) return null;
+    return `lane ${this.lane}: gaps in ${scores.join(' ')}, numbers ${numbers.join(' ')}`;
   }
 
   /** What is wrong with these rows of players who share a shard; null: the lane stood so at some moment. */
@@ -106,9 +119,17 @@ function faultOf(page: PageReading, lanes: readonly LaneOfRuns[], { shards, boun
   for (const lane of lanes) {
     for (let shard = 0; shard < shards; shard += 1) {
       if (boundaries !== null) {
-        const inShard = entries.filter(({ score }) => rangeShardOf(boundaries, -score) === shard);
-        const fault = lane.faultInRange(inShard.filter(({ playerId }) => lane.has(playerId)));
-        if (fault !== null) return `${fault} (range ${shard} of ${shards})`;
+        const rows = entries.filter(
+          ({ playerId, score }) => lane.has(playerId) && rangeShardOf(boundaries, -score) === shard,
+        );
+        for (let home = 0; home < shards; home += 1) {
+          const isOfHome = (playerId: string): boolean => shardOf(playerId, shards) === home;
+          const fault = lane.faultInRange(
+            rows.filter(({ playerId }) => isOfHome(playerId)),
+            isOfHome,
+          );
+          if (fault !== null) return `${fault} (range ${shard} of ${shards}, home ${home})`;
+        }
         continue;
       }
       const isThere = (playerId: string): boolean => shardOf(playerId, shards) === shard;

@@ -162,13 +162,35 @@ describe('the bootstrap key', () => {
     expect(await stateOf('the-second-bootstrap-key')).toEqual(['revoked']);
     expect(await acts()).toHaveLength(2);
     await keys.setBootstrapKey('the-third-bootstrap-key');
-    expect(await stateOf('the-second-bootstrap-key', 'the-third-bootstrap-key')).toEqual(['unknown', 'valid']);
+    expect(await stateOf('the-second-bootstrap-key', 'the-third-bootstrap-key')).toEqual(['replaced', 'valid']);
     expect(await acts()).toHaveLength(3);
     await keys.revoke(other.keyId, 'ops');
   });
 
-  it('cannot be the secret of another key', async () => {
-    const { secret } = await make();
+  it('is none that was ever revoked: a process that was not told of the new one cannot bring it back', async () => {
+    const other = await keys.create({ name: 'other', scopes: ['admin'], expiresAtMs: null }, 'ops');
+    expect(await keys.setBootstrapKey('a-bootstrap-key-that-leaked')).toBe(true);
+    await keys.revoke('bootstrap', 'ops');
+    expect(await keys.setBootstrapKey('the-bootstrap-key-after-it')).toBe(true);
+    const told = (await acts()).length;
+    expect(await keys.setBootstrapKey('a-bootstrap-key-that-leaked')).toBe(false);
+    expect(await stateOf('a-bootstrap-key-that-leaked', 'the-bootstrap-key-after-it')).toEqual(['replaced', 'valid']);
+    expect(await acts()).toHaveLength(told);
+    await keys.revoke(other.keyId, 'ops');
+  });
+
+  it('may be one that was replaced, and never revoked: the setting says which it is', async () => {
+    for (const secret of ['a-bootstrap-key-to-go-back-to', 'another-bootstrap-key-of-a-try']) {
+      expect(await keys.setBootstrapKey(secret)).toBe(true);
+    }
+    expect(await keys.setBootstrapKey('a-bootstrap-key-to-go-back-to')).toBe(true);
+    expect(await stateOf('a-bootstrap-key-to-go-back-to')).toEqual(['valid']);
+  });
+
+  it('cannot be the secret of another key, nor one that it had', async () => {
+    const { keyId, secret } = await make();
+    await expect(keys.setBootstrapKey(secret)).rejects.toThrow(/choose another/);
+    await keys.rotate(keyId, { overlapSeconds: 0 }, 'ops');
     await expect(keys.setBootstrapKey(secret)).rejects.toThrow(/choose another/);
   });
 });

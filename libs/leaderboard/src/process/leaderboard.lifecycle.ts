@@ -106,7 +106,13 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
   private async makeFirstKey(): Promise<void> {
     const keys = this.part(ApiKeyStore);
     const given = this.environment.BOOTSTRAP_ADMIN_KEY;
-    if (given !== undefined) return keys.setBootstrapKey(given);
+    if (given !== undefined) {
+      if (await keys.setBootstrapKey(given)) return;
+      this.log.warn(
+        'BOOTSTRAP_ADMIN_KEY is a secret that was revoked: it opens nothing. Set the one that followed it, or a new one.',
+      );
+      return;
+    }
     if (this.environment.NODE_ENV === 'production' || (await keys.hasAdminKey())) return;
     const made = `lk_${randomBytes(24).toString('base64url')}`;
     await keys.setBootstrapKey(made);

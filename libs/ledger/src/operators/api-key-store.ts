@@ -75,6 +75,14 @@ const LIST = `
       WHERE f.key_id = k.key_id AND f.until > ladder_now()) AS "overlapUntil"
   FROM api_keys AS k WHERE k.key_id > $2 ORDER BY k.key_id LIMIT $1`;
 
+const KEY_OF_FORMER = 'SELECT key_id AS "keyId" FROM former_api_key_secrets WHERE secret_sha256 = $1';
+
+/** Remembers, for good, a revoked secret of the bootstrap key that another one replaces: a process may still be given it. */
+const RETIRE_BOOTSTRAP = `
+  INSERT INTO former_api_key_secrets (secret_sha256, key_id, until)
+  SELECT secret_sha256, key_id, revoked_at FROM api_keys
+  WHERE key_id = $1 AND secret_sha256 <> $2 AND revoked_at IS NOT NULL`;
+
 /** Sets the bootstrap key if it differs from the one before: a revoked one stays revoked. */
 const SET_BOOTSTRAP = `
   INSERT INTO api_keys AS k (key_id, name, secret_sha256, scopes) VALUES ($1, 'first admin key', $2, '{admin}')
@@ -168,20 +176,30 @@ export class ApiKeyStore {
     });
   }
 
-  /** Sets the first admin key; an earlier one with this role stops working. The same as before changes nothing. */
-  async setBootstrapKey(secret: string): Promise<void> {
+  /**
+   * Sets the first admin key; an earlier one with this role stops working. The same as before changes nothing, and one
+   * that was ever revoked changes nothing either.
+   * @returns whether it is the one that is set now
+   * @throws Error where it is or was another key's
+   */
+  async setBootstrapKey(secret: string): Promise<boolean> {
+    const of = [BOOTSTRAP_KEY_ID, hashOf(secret)];
     try {
-      await this.database.transaction(async (transaction) => {
-        const changed = await transaction.query(SET_BOOTSTRAP, [BOOTSTRAP_KEY_ID, hashOf(secret)]);
-        if (changed.length === 0) return;
+      return await this.database.transaction(async (transaction) => {
+        await transaction.query(ONE_AT_A_TIME);
+        const [former] = await transaction.query<Pick<ApiKey, 'keyId'>>(KEY_OF_FORMER, [of[1]]);
+        if (former?.keyId === BOOTSTRAP_KEY_ID) return false;
+        if (former) throw anotherKeys();
+        await transaction.query(RETIRE_BOOTSTRAP, of);
+        const changed = await transaction.query(SET_BOOTSTRAP, of);
+        if (changed.length === 0) return true;
         const act = { actor: 'the service', action: 'api-key.bootstrap', subject: BOOTSTRAP_KEY_ID };
         await recordAudit(transaction, { ...act, details: {} });
+        return true;
       });
     } catch (error) {
       if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
-      throw new Error('BOOTSTRAP_ADMIN_KEY is the secret of another API key already; choose another.', {
-        cause: error,
-      });
+      throw anotherKeys(error);
     }
   }
 
@@ -282,6 +300,9 @@ async function assertAhead(transaction: SqlRunner, expiresAt: string | null): Pr
   const ahead = await transaction.query('SELECT 1 WHERE $1::timestamptz > ladder_now()', [expiresAt]);
   if (ahead.length === 0) throw validationFailed([{ pointer: '/expiresAt', message: 'must lie in the future' }]);
 }
+
+const anotherKeys = (cause?: unknown): Error =>
+  new Error('BOOTSTRAP_ADMIN_KEY is the secret of another API key already; choose another.', { cause });
 
 const newSecret = (): string => `lk_${randomBytes(32).toString('base64url')}`;
 

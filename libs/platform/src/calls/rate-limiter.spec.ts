@@ -127,6 +127,16 @@ describe('a rate limiter', () => {
     expect(leases.asked - before).toBeLessThanOrEqual(51);
   });
 
+  it('holds nothing for callers who have gone on', async () => {
+    const { leases, limiter } = setUp({ name: 'key', perSecond: 50, windowSeconds: 4 });
+    const crowd = Array.from({ length: 100 }, async () => limiter.take(limiter.account('ada')));
+    expect(await Promise.all(crowd)).not.toContain(false);
+    // Until the next call, and that comes back.
+    for (let at = 0; at < 10; at += 1) await limiter.take(limiter.account('ada'));
+    const filled = leases.fullAtMs.get('key:ada')! / (1000 / 50);
+    expect(filled - 110).toBeLessThanOrEqual(limiter.chunk);
+  });
+
   it('remembers no more accounts than it may', async () => {
     const { limiter } = setUp(LIMIT, 1, 1000);
     for (let i = 0; i < 5000; i += 1) limiter.account(`player-${i}`);

@@ -169,6 +169,7 @@ export class RateLimiter {
       account.waitingFor += cost;
       account.asking ??= this.ask(account, least);
       await account.asking;
+      account.waitingFor -= cost;
     }
     return false;
   }
@@ -198,7 +199,6 @@ export class RateLimiter {
     const { owed, tokens } = account;
     const msPerToken = 1000 / this.limit.perSecond;
     const wanted = Math.max(this.chunk, Math.min(this.capacity, account.waitingFor)) - tokens;
-    account.waitingFor = 0;
     const leastMs = Math.ceil(Math.max(0, least - tokens) * msPerToken);
     const amounts = {
       capacityMs: Math.ceil(this.capacity * msPerToken),

@@ -85,9 +85,9 @@ export class ProjectionRecovery {
     });
     while (!signal.aborted) {
       isWoken = false;
-      await this.check(lane, signal).catch((error: unknown) =>
-        this.failures.warn('A lane cannot be recovered yet', error, { lane }),
-      );
+      await this.check(lane, signal).catch((error: unknown) => {
+        if (!signal.aborted) this.failures.warn('A lane cannot be recovered yet', error, { lane });
+      });
       if (isWoken) continue;
       resting = nap(INTERVAL_MS, signal);
       await resting.over;

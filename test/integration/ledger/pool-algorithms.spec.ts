@@ -144,6 +144,42 @@ describe('the ratings of a pool', () => {
     }
   });
 
+  it('are swept though more pools than a sweep looks at wait for an algorithm', async () => {
+    const elo = RATING_ALGORITHMS.find(({ name }) => name === 'elo')!;
+    node.ofTeams.push({ ...elo, name: 'of-a-team', engine: 'of-a-team@1' });
+    try {
+      const waits = await makePool({ algorithm: 'of-a-team' });
+      await node.games.record(gameOf(waits.id, 'g1', { ada: 1, bob: 2 }));
+      await copied(waits, 1000);
+      const free = await makePool({});
+      await node.games.record(gameOf(free.id, 'g1', { ada: 1, bob: 2 }));
+      for (let sweeps = 0; sweeps < 2; sweeps += 1) await other.rater.sweep(new AbortController().signal);
+      expect(await node.ratingOf(free, 'ada')).toBe(1516);
+      expect(await node.ratingOf(waits, 'ada')).toBeNull();
+    } finally {
+      await node.database.query(
+        `DELETE FROM games WHERE pool_uid IN (SELECT pool_uid FROM pools WHERE pool_id LIKE 'copy-%')`,
+      );
+      await node.database.query(`DELETE FROM pools WHERE pool_id LIKE 'copy-%'`);
+      node.ofTeams.pop();
+    }
+  });
+
+  /** So many pools more, each with the games of one. */
+  async function copied({ uid }: Pool, times: number): Promise<void> {
+    await node.database.query(
+      `WITH copies AS (
+         INSERT INTO pools (pool_id, definition, revision, recorded_position)
+         SELECT 'copy-' || number, definition, revision, recorded_position
+         FROM pools, generate_series(1, $2::int) AS number WHERE pool_uid = $1
+         RETURNING pool_uid)
+       INSERT INTO games (pool_uid, game_id, position, body_sha256, played_at_ms, recorded_at, weight, results, players)
+       SELECT copies.pool_uid, game_id, position, body_sha256, played_at_ms, recorded_at, weight, results, players
+       FROM games, copies WHERE games.pool_uid = $1`,
+      [uid, times],
+    );
+  }
+
   it('are corrected by a process that has the algorithm; another says nothing of what a correction would do', async () => {
     const elo = RATING_ALGORITHMS.find(({ name }) => name === 'elo')!;
     node.ofTeams.push({ ...elo, name: 'of-a-team', engine: 'of-a-team@1' });

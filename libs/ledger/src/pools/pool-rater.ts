@@ -36,7 +36,8 @@ const EVENT_TIMEOUT_MS = 60_000;
 const POOLS_BEHIND = prepared(`
   SELECT pool_uid AS uid FROM pools
   WHERE rated_position < recorded_position AND pool_id IS NOT NULL AND ${isOfPools("definition ->> 'algorithm'")}
-  ORDER BY rated_position LIMIT ${SWEPT_MAX}`);
+    AND pool_uid > $2
+  ORDER BY pool_uid LIMIT ${SWEPT_MAX}`);
 
 /** Thrown to roll back a turn whose games another process has rated meanwhile. */
 class RatedAlready extends Error {}
@@ -58,6 +59,8 @@ export class PoolRater {
   /** What nobody waits for. */
   private readonly beside = new Set<Promise<unknown>>();
   private readonly stopping = new AbortController();
+  /** The last pool of a sweep that could not look at all; 0: the next begins with the first. */
+  private sweptTo = 0;
   /** Algorithms that were said to be missing: once is enough. */
   private readonly said = new Set<string>();
   private readonly log = new Logger('ratings');
@@ -131,7 +134,9 @@ export class PoolRater {
    * @param of all pools when not given
    */
   async sweep(signal: AbortSignal, of: PoolsOf | null = null): Promise<RunAgain | undefined> {
-    const behind = await this.database.query<{ uid: number }>(POOLS_BEHIND, [of]);
+    const behind = await this.database.query<{ uid: number }>(POOLS_BEHIND, [of, this.sweptTo]);
+    // Pools whose algorithm is missing stay behind: the others come in the end, however many those are.
+    this.sweptTo = behind.length < SWEPT_MAX ? 0 : behind.at(-1)!.uid;
     let isMoreLeft = false;
     await tryEach(behind, signal, async ({ uid }) => {
       if (await this.ring(uid)) isMoreLeft = true;

@@ -6,14 +6,14 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { findOnPath, runStep, stopSteps } from './commands.mjs';
+import { findOnPath, outputOf, runStep, stopSteps } from './commands.mjs';
 import { answerHelp } from './help.mjs';
 import { onInterruption } from './interruption.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 import { ledgerAddress, noLedger, withCaFile } from './services/answers.mjs';
 
-const usage = `Back-ups of the ledger, by pg_dump and pg_restore (PostgreSQL's client programs, of its version or newer).
+const usage = `Back-ups of the ledger, by pg_dump and pg_restore (PostgreSQL's client programs, of the server's version).
 
   npm run backup -- FILE     write all of the database into FILE; the service may run
   npm run restore -- FILE    have the database be what FILE holds; stop all processes of the service before
@@ -58,6 +58,9 @@ export async function backUp(url, file, env = process.env) {
     rmSync(part, { force: true });
   }
   step(`${file} has ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`);
+  const newer = await newerThanServer('pg_dump', url, env);
+  if (newer !== null)
+    step(`Mind: ${newer}, which may not take this file. Programs of the server's version can be named in PG_BIN`);
 }
 
 /**
@@ -82,7 +85,14 @@ export async function restore(url, file, env = process.env) {
     goOn();
     const { args, withPassword } = connectionOf(withDatabase(url, fresh), env);
     const options = ['--no-owner', '--no-privileges', '--exit-on-error', '--single-transaction'];
-    await runStep('Restoring', program('pg_restore', env), [...options, ...args, file], { env: withPassword });
+    const newer = await newerThanServer('pg_restore', withDatabase(url, fresh), env);
+    const remedy =
+      newer &&
+      `${newer}: it may say what the server does not know. Use programs of the server's version (PG_BIN), or, where they ` +
+        'cannot read the file, restore it to a server of the version that wrote it. Nothing was changed.';
+    await runStep('Restoring', program('pg_restore', env), [...options, ...args, file], {
+      ...{ env: withPassword, ...(newer && { remedy }) },
+    });
     const log = await prepareLedger(withDatabase(url, fresh), file);
     goOn();
     return await asAdministrator(url, name, async (server) => {
@@ -195,11 +205,22 @@ function connectionOf(url, env) {
   return { args: [`--dbname=${address.href}`], withPassword: { ...env, ...(password && { PGPASSWORD: password }) } };
 }
 
+/** Of a program that is newer than the server: both versions, as a part of a sentence. PostgreSQL promises nothing for it. */
+async function newerThanServer(name, url, env) {
+  const [, version] = / (\d+)/.exec(outputOf(program(name, env), ['--version']) ?? '') ?? [];
+  const client = await connect(url);
+  const { rows } = await client
+    .query(`SELECT current_setting('server_version_num')::int / 10000 AS major`)
+    .finally(() => client.end());
+  const ofServer = rows[0].major;
+  return Number(version) > ofServer ? `${name} is of PostgreSQL ${version}, the server of ${ofServer}` : null;
+}
+
 function program(name, env) {
   const [found] = env.PG_BIN ? [join(env.PG_BIN, name)].filter(existsSync) : findOnPath(name, env);
   if (found !== undefined) return found;
   throw new Problem(
-    `${name} is not there. Install PostgreSQL's client programs, of the server's version or newer (Debian: ` +
+    `${name} is not there. Install PostgreSQL's client programs, of the server's version (Debian: ` +
       'postgresql-client), or name their folder in PG_BIN.',
   );
 }

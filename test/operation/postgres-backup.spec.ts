@@ -250,6 +250,27 @@ describe.skipIf(!canDump)('a back-up', () => {
     ]);
   });
 
+  it('says that its programs are newer than the server, which may not take what they write', async () => {
+    const saysSo = (name: string): string => `[ "$1" = --version ] && echo "${name} (PostgreSQL) 99.1" && exit 0`;
+    const newer = join(folder, 'newer.dump');
+    const dumped = await runWith({ PG_BIN: programsThat({ pg_dump: saysSo('pg_dump') }) }, 'save', newer);
+    expect(dumped).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`of PostgreSQL 99, the server of ${server}`),
+    });
+    await app.stop();
+    const before = await othersOf(database.url);
+    const pg_restore = `${saysSo('pg_restore')}
+      [ "$1" = --list ] || { echo 'unrecognized configuration parameter "transaction_timeout"' >&2; exit 1; }`;
+    const restored = await runWith({ PG_BIN: programsThat({ pg_restore }) }, 'restore', newer);
+    expect(restored).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/transaction_timeout[^]*pg_restore is of PostgreSQL 99[^]*PG_BIN/),
+    });
+    expect(await othersOf(database.url)).toEqual(before);
+    await start();
+  });
+
   it('says how it is called', async () => {
     expect(await run('save')).toMatchObject({ code: 1, output: expect.stringContaining('npm run backup -- FILE') });
     expect(await run('restore', '--help')).toMatchObject({ code: 0, output: expect.stringContaining('DATABASE_URL') });

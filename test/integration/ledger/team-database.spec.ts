@@ -1,5 +1,5 @@
 // Real: PostgreSQL, which ends a connection in the middle of what a team does on it.
-import { PostgresDatabase, TeamDatabase } from '@laddercast/ledger';
+import { PostgresDatabase, TeamDatabase, type MigrationRunner } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -52,5 +52,36 @@ describe('the database of a team', () => {
   it('finds its own tables first, and compiles no plans', async () => {
     const [{ jit, path }] = (await team.query<Backend>(BACKEND)) as [Backend];
     expect([jit, path]).toEqual(['off', 'tests_team']);
+  });
+
+  it('does so whatever options the address has', async () => {
+    const url = `${tables.url}?options=${encodeURIComponent('-c search_path=public -c work_mem=7MB')}`;
+    class Dice1763000000000 {
+      up = (runner: MigrationRunner): Promise<unknown> => runner.query('CREATE TABLE dice (sides int)');
+    }
+    const other = await TeamDatabase.open({ url }, { schema: 'other_team', migrations: [Dice1763000000000] });
+    try {
+      const [{ jit, path }] = (await other.query<Backend>(BACKEND)) as [Backend];
+      expect([jit, path]).toEqual(['off', 'other_team']);
+      expect(await other.query(`SELECT current_setting('work_mem') AS memory`)).toEqual([{ memory: '7MB' }]);
+      const schemas = await service.query(
+        `SELECT table_schema AS of FROM information_schema.tables WHERE table_name = 'dice'`,
+      );
+      expect(schemas).toEqual([{ of: 'other_team' }]);
+    } finally {
+      await other.onApplicationShutdown();
+    }
+  });
+
+  it('stores nothing, and says so, where the error of a statement was swallowed', async () => {
+    await team.query('CREATE TABLE names (name text PRIMARY KEY)');
+    const work = team.transaction(async (transaction) => {
+      for (const name of ['ada', 'ada']) {
+        await transaction.query('INSERT INTO names VALUES ($1)', [name]).catch(() => undefined);
+      }
+    });
+    await expect(work).rejects.toThrow(/nothing of it was stored/);
+    expect(await team.query('SELECT name FROM names')).toEqual([]);
+    expect(await team.transaction((transaction) => transaction.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
   });
 });

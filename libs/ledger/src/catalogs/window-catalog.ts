@@ -294,7 +294,9 @@ export class WindowCatalog {
     return rows.map((row) => this.remember(row));
   }
 
+  /** @throws LEDGER_UNAVAILABLE at once while PostgreSQL is away */
   private repository() {
+    this.database.reach.assertThere();
     return this.database.dataSource.getRepository(WindowEntity);
   }
 

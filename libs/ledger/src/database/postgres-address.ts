@@ -24,6 +24,15 @@ export function postgresAddress(url: string, caFile?: string): string {
   return `${address}?${parameters.toString()}`;
 }
 
+/** An address without the `options` of its sessions, and those: node-postgres would take them in the place of ours. */
+export function withoutOptions(url: string): [address: string, options: string | null] {
+  const [address, parameters] = partsOf(url);
+  const options = parameters.get('options');
+  if (options === null) return [url, null];
+  parameters.delete('options');
+  return [parameters.size === 0 ? address : `${address}?${parameters.toString()}`, options];
+}
+
 /** Whether an address encrypts, and believes any server. */
 export function believesAnyServer(url: string, caFile?: string): boolean {
   const [, parameters] = partsOf(postgresAddress(url, caFile));

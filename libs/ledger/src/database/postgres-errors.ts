@@ -1,8 +1,9 @@
 import { distrustIn } from '@laddercast/platform';
 
 /** SQLSTATE classes and codes (PostgreSQL manual, appendix A) after which the same statement can succeed later: the server is away, busy or set up wrongly, and the data are not at fault. */
-const RETRIABLE_SQLSTATE = /^(08|57P|53|55P03|40001|40P01|57014|58|28|3D000|42501|25P03|25006|XX000)/;
+const RETRIABLE_SQLSTATE = /^(08|57P|53|55P03|40001|40P01|57014|58|28|3D000|42501|25P0[34]|25006|XX000)/;
 const RETRIABLE_SOCKET = new Set([
+  'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
   'ETIMEDOUT',
@@ -10,9 +11,11 @@ const RETRIABLE_SOCKET = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
 ]);
 const RETRIABLE_MESSAGE =
-  /Connection terminated|timeout exceeded|Query read timeout|not queryable|Client was closed|is not established|already released/i;
+  /Connection terminated|timeout exceeded|timeout expired|Query read timeout|not queryable|Client was closed|is not established|already released/i;
 
 /** SQLSTATE of a row whose key is there already. */
 export const UNIQUE_VIOLATION = '23505';
@@ -26,6 +29,10 @@ export const UNDEFINED_OBJECT = '42704';
 
 interface DriverError {
   code?: string;
+  /** Of a socket's error: what failed. */
+  syscall?: string;
+  /** Of a name with several addresses: what each came to. Node gives the whole the code of the first. */
+  errors?: unknown[];
   message?: string;
   constraint?: string;
   driverError?: DriverError;
@@ -56,7 +63,11 @@ export function isServersAnswer(error: unknown): boolean {
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error) ?? '';
   if (code === 'LEDGER_UNAVAILABLE') return true;
-  const message = (error as DriverError | null)?.message ?? '';
+  const { message = '', syscall, errors, driverError } = (error ?? {}) as DriverError;
+  // Whatever the reason: a Unix socket that is not there, say.
+  if (syscall === 'connect' || driverError?.syscall === 'connect') return true;
+  const ofAddresses = driverError?.errors ?? errors;
+  if (code !== '' && Array.isArray(ofAddresses) && ofAddresses.some(isDatabaseUnavailable)) return true;
   if (code === CHECK_VIOLATION && END_OF_PARTITION.test(constraintOf(error) ?? '')) return true;
   if (RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message)) return true;
   // An expired certificate will be replaced.

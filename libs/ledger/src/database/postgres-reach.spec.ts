@@ -3,6 +3,10 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { BoardCatalog } from '../catalogs/board-catalog.js';
+import { WindowCatalog } from '../catalogs/window-catalog.js';
+import { PostgresDatabase } from './postgres-database.js';
+import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
 
 /** A look takes 3 s to give up. */
@@ -36,6 +40,24 @@ describe('a PostgreSQL that says nothing to the looks', () => {
     await expect.poll(() => reach.awaySince, { interval: 50 }).not.toBeNull();
     expect(() => reach.assertThere()).toThrow(/has not answered/);
     expect(told).toHaveLength(1);
+  });
+
+  it('is away, too, for who connects beside the pool', async () => {
+    start();
+    const { port } = server.address() as AddressInfo;
+    const database = new PostgresDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` });
+    const work = database.longTransaction(1000, () => Promise.resolve());
+    expect(isDatabaseUnavailable(await work.catch((error: unknown) => error))).toBe(true);
+  });
+
+  it('is not asked for windows while it is away', async () => {
+    const { port } = server.address() as AddressInfo;
+    const database = new PostgresDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` });
+    ({ reach } = database);
+    reach.start(() => undefined);
+    await expect.poll(() => reach.awaySince, { interval: 50 }).not.toBeNull();
+    const windows = new WindowCatalog(database, { beforeChange: () => undefined } as unknown as BoardCatalog);
+    await expect(windows.find(1, 'daily:2026-11-28')).rejects.toMatchObject({ code: 'LEDGER_UNAVAILABLE' });
   });
 
   it('is there where it answered somebody else meanwhile', async () => {

@@ -84,7 +84,10 @@ export class TeamDatabase implements SqlRunner, OnApplicationShutdown {
       const query = async <Row>(sql: string, parameters: unknown[] = []): Promise<Row[]> =>
         (await client.query(sql, parameters)).rows as Row[];
       const result = await work({ query });
-      await client.query('COMMIT');
+      const { command } = await client.query('COMMIT');
+      // After a statement that failed PostgreSQL commits nothing, and says only so.
+      if (command === 'ROLLBACK')
+        throw new Error('A statement of the transaction failed, so nothing of it was stored: let its error through.');
       client.release();
       return result;
     } catch (error) {
@@ -120,7 +123,8 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
     migrations: migrations as DataSource['options']['migrations'] & unknown[],
     migrationsTableName: 'migrations',
     poolSize: MIGRATION_CONNECTIONS,
-    extra: { ...extra, Client: PostgresClient },
+    // A migration may compute between its statements. The number 0 would not be sent.
+    extra: { ...extra, idle_in_transaction_session_timeout: '0', Client: PostgresClient },
   });
   await source.initialize();
   try {

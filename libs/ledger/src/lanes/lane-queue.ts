@@ -1,12 +1,9 @@
-import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { takeLane } from './lane-locks.js';
 import { Lanes, placedAnew, type Place } from './lanes.js';
 import { OutboxNotifier } from './outbox-notifier.js';
+import { Turns } from './turns.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-
-/** The most transactions of this process that wait for their turn in one lane. */
-const WAITING_MAX = 1000;
 
 /**
  * Writes in a lane beside the runs: profiles, memberships. One transaction at a time for each lane of this process,
@@ -14,8 +11,7 @@ const WAITING_MAX = 1000;
  */
 @Injectable()
 export class LaneQueue {
-  private readonly last = new Map<number, Promise<unknown>>();
-  private readonly waiting = new Map<number, number>();
+  private readonly turns = new Map<number, Turns>();
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -26,7 +22,7 @@ export class LaneQueue {
   /**
    * Runs a transaction that holds the lane and wakes the log's consumers after its commit.
    * @param at the id of a player, a guild, a pool, …; or a lane
-   * @throws OVERLOADED when too many wait; for a lane, PostgreSQL's refusal where it is of an earlier map
+   * @throws OVERLOADED, LEDGER_UNAVAILABLE when too many wait, or for too long; for a lane, PostgreSQL's refusal where it is of an earlier map
    */
   holding<T>(at: string | Place, work: (transaction: SqlRunner, lane: number) => Promise<T>): Promise<T> {
     return this.inTurn(at, async (transaction, place) => {
@@ -51,22 +47,11 @@ export class LaneQueue {
   }
 
   private async inTurnOf<T>(lane: number, work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
-    const waiting = this.waiting.get(lane) ?? 0;
-    if (waiting >= WAITING_MAX) {
-      throw new LadderError('OVERLOADED', 'Too many changes are waiting; send it again shortly.', {
-        retryAfterSeconds: 1,
-      });
-    }
-    this.waiting.set(lane, waiting + 1);
-    const turn = (this.last.get(lane) ?? Promise.resolve()).then(() => this.database.transaction(work));
-    this.last.set(
-      lane,
-      turn.catch(() => undefined),
-    );
+    const turns = this.turns.get(lane) ?? new Turns();
+    this.turns.set(lane, turns);
     try {
-      return await turn;
+      return await turns.take(() => this.database.transaction(work));
     } finally {
-      this.waiting.set(lane, this.waiting.get(lane)! - 1);
       this.notifier.wake(lane);
     }
   }

@@ -6,7 +6,7 @@ import {
   type BoardDefinition,
   type EntryChanged,
 } from '@laddercast/domain';
-import { announceBoard, StaleBoardError, type SubmitReceipt } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, announceBoard, StaleBoardError, type SubmitReceipt } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { outboxEvents } from '../nodes/outbox-events.js';
@@ -93,6 +93,28 @@ describe('windows in the ledger', () => {
     await clock.stopAt(at('2026-11-21T00:01:00Z'));
     expect(await refusal(submit(board, 'ada', 4, '2026-11-20T23:59:00Z'))).toBe('WINDOW_CLOSED');
     expect(await scoreIn(board, 'daily:2026-11-20', 'ada')).toBe(3);
+  });
+
+  it('of many boards are made before the lane is held for their runs', async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, () => put({ windows: ['alltime', 'daily'] })));
+    const held: boolean[] = [];
+    const look = `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1) AS is`;
+    const spied = vi.spyOn(node.database, 'query').mockImplementation(async function (this: void, sql, values) {
+      if (sql.includes('INSERT INTO windows')) {
+        const [{ is }] = (await other.database.query<{ is: boolean }>(look, [ADVISORY_LOCKS.lanes])) as [
+          { is: boolean },
+        ];
+        held.push(is);
+      }
+      return other.database.query(sql, values) as never;
+    });
+    try {
+      const receipts = await Promise.all(made.map((board) => submit(board, 'ada', 7)));
+      expect(receipts.map(({ answer }) => answer.windows.length)).toEqual(made.map(() => 2));
+    } finally {
+      spied.mockRestore();
+    }
+    expect(held).toEqual(Array.from({ length: 40 }, () => false));
   });
 
   it('that are over are looked up once for any number of late runs', async () => {

@@ -15,7 +15,7 @@ import { LaneStore } from './lane-store.js';
 import type { PendingWrite } from './lane-writer.js';
 import { sendCommit } from './send-commit.js';
 import { entryKeyOf, submissionKeyOf, type StoredBatch } from './stored-batch.js';
-import { expectedPlace, placeWrite, type PlacedWrite } from './window-placement.js';
+import { expectedPlace, makeWindowsOfMany, placeWrite, type PlacedWrite } from './window-placement.js';
 
 type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
 
@@ -49,11 +49,11 @@ export class LaneTransaction {
    * @param expectedNowMs about the ledger's time, Unix ms; null: unknown
    */
   async run(connection: SqlRunner, expectedNowMs: number | null): Promise<WriteResult[]> {
+    const { windows } = this.catalogs;
     const reading = new LaneBatchReader(connection, this.at.lane, this.batch, this.memory);
-    const expected =
-      expectedNowMs === null
-        ? []
-        : this.batch.map(({ write }) => expectedPlace(write, expectedNowMs, this.catalogs.windows));
+    const writes = this.batch.map(({ write }) => write);
+    if (expectedNowMs !== null) await makeWindowsOfMany(writes, expectedNowMs, windows);
+    const expected = expectedNowMs === null ? [] : writes.map((write) => expectedPlace(write, expectedNowMs, windows));
     await Promise.all([connection.query(openLaneSql(this.at)), reading.begin(expected)]);
     const { nowMs, positions, revisions } = reading;
     this.nowMs = nowMs;

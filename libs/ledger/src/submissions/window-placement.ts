@@ -8,11 +8,17 @@ import {
   type Board,
   type StoredWindow,
 } from '@laddercast/domain';
+import { inParts } from '@laddercast/platform';
 import type { WindowCatalog } from '../catalogs/window-catalog.js';
-import type { LedgerWrite, SubmitWrite } from '../entries/ledger-writes.js';
+import { StaleBoardError, type LedgerWrite, type SubmitWrite } from '../entries/ledger-writes.js';
 
 /** A run or a game may lie this far ahead of the database's clock; it then becomes now. */
 export const FUTURE_TOLERANCE_MS = 60_000;
+
+/** Boards whose windows are made while their lane is held. */
+const MADE_UNDER_LANE_MAX = 8;
+/** Boards whose windows are made side by side. */
+const BOARDS_AT_ONCE = 4;
 
 /** The look-ups of a board's windows, which are made when needed. */
 export type PlacementWindows = Pick<WindowCatalog, 'cachedAt' | 'at' | 'ofId'>;
@@ -38,6 +44,26 @@ export function expectedPlace(
   if (write.kind === 'feed') return { write, atMs: nowMs, windows: write.entries.map(({ window }) => window) };
   const atMs = write.kind === 'override' ? nowMs : Math.min(write.achievedAtMs ?? nowMs, nowMs);
   return { write, atMs, windows: catalog.madeAt(write.board, atMs) ?? [] };
+}
+
+/**
+ * Makes the windows of now of many boards, where this process does not remember them: a lane is not to be held for all those of
+ * the start of a day. For a few it may be, by a time that is known for sure.
+ */
+export async function makeWindowsOfMany(
+  writes: readonly LedgerWrite[],
+  nowMs: number,
+  catalog: Pick<WindowCatalog, 'cachedAt' | 'at'>,
+): Promise<void> {
+  const boards = new Map(writes.flatMap((write) => (write.kind === 'feed' ? [] : [[write.board.uid, write.board]])));
+  const missing = [...boards.values()].filter((board) => catalog.cachedAt(board, nowMs, nowMs) === undefined);
+  if (missing.length <= MADE_UNDER_LANE_MAX) return;
+  await inParts(missing, BOARDS_AT_ONCE, (board) => catalog.at(board, nowMs, nowMs).catch(leaveToCommit));
+}
+
+/** The commit finds it again, for the write that it is of. */
+function leaveToCommit(error: unknown): void {
+  if (!(error instanceof LadderError || error instanceof StaleBoardError)) throw error;
 }
 
 /**

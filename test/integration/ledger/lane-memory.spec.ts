@@ -1,10 +1,11 @@
 // Real: PostgreSQL and the ledgers of two processes; in some tests the ledger's clock is the test's.
 import { randomUUID } from 'node:crypto';
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import { StaleBoardError, takeLane, type SubmitReceipt } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, StaleBoardError, takeLane, type SubmitReceipt } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
 import { createTestDatabase, DatabaseClock, Dice, entryOfRuns, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { lanesWaitedFor } from '../nodes/lanes-waited-for.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 import { outboxEvents } from '../nodes/outbox-events.js';
 
@@ -337,6 +338,36 @@ describe('what the writer of a lane remembers', () => {
         await submit(board, 'ada', 4 + Math.abs(byMs));
         expect((await newCommits()).one).toBe(1);
       }
+    });
+
+    const BANNED = `INSERT INTO sanctions (player_id, kind, reason, put_by, put_at, pending)
+      VALUES ('ada', 'ban', 'a test', 'ops', ladder_now(), false)`;
+    it.each([
+      ['a board that was changed', 'UPDATE boards SET revision = revision + 1 WHERE board_uid = $1', 'STALE'],
+      ['a player who was banned', `${BANNED} RETURNING $1::int`, 'PLAYER_BANNED'],
+    ])('is refused by what the lane committed while it waited for it: %s', async (_, change, refusal) => {
+      const board = await makeBoard({ operator: 'sum' });
+      await submit(board, 'ada', 1);
+      await submit(board, 'ada', 1);
+      await submit(board, 'ada', 1);
+      await newCommits();
+      let waiting!: Promise<unknown>;
+      await other.database.transaction(async (transaction) => {
+        // Without moving its head.
+        const { lane } = other.lanes.placeOf('ada');
+        await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
+        // In the middle of what is assumed, for as long as it waits.
+        await clock.stopAt((await clock.nowMs()) + 50);
+        waiting = submit(board, 'ada', 10).catch((error: unknown) => error);
+        await expect.poll(() => lanesWaitedFor(other), { interval: 10 }).toBe(1);
+        await transaction.query(change, [board.uid]);
+      });
+      const outcome = await waiting;
+      expect(outcome instanceof StaleBoardError ? 'STALE' : (outcome as { code?: string }).code).toBe(refusal);
+      expect(await newCommits()).toEqual({ one: 0, two: 1, inVain: 1 });
+      expect((await entries(board)).map(({ score }) => score)).toEqual([3]);
+      await node.database.query('DELETE FROM sanctions');
+      await clock.goOnFrom(await clock.nowMs());
     });
   });
 });

@@ -1,17 +1,11 @@
 // Real: PostgreSQL, two ledgers as two processes have them, TCP between them, and a proxy on that way.
 import { randomUUID } from 'node:crypto';
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import {
-  ADVISORY_LOCKS,
-  decodeResults,
-  encodeMessage,
-  PATIENCE_MS,
-  takeLane,
-  type OverrideWrite,
-} from '@laddercast/ledger';
+import { decodeResults, encodeMessage, PATIENCE_MS, takeLane, type OverrideWrite } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
 import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { lanesWaitedFor } from '../nodes/lanes-waited-for.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 
 const LANES = 2;
@@ -181,15 +175,7 @@ describe("writes for a lane of another process's", () => {
       await takeLane(transaction, sender.lanes.place(lane));
       sent = sender.ledger.write(write);
       // Both wait for the lane by now.
-      const waiting = async (): Promise<number> => {
-        const [row] = await sender.database.query<{ waiting: number }>(
-          `SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1
-             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-          [ADVISORY_LOCKS.lanes],
-        );
-        return row!.waiting;
-      };
-      await expect.poll(waiting, { interval: 20 }).toBe(2);
+      await expect.poll(() => lanesWaitedFor(sender), { interval: 20 }).toBe(2);
     });
     expect(await sent).toMatchObject({ replayed: false, answer: { outcome: 'created', score: 5 } });
     await owner.ledger.write(submissionOf(board, 'ada', 1));

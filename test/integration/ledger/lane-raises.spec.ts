@@ -4,6 +4,7 @@ import { laneOf, withBoardDefaults, type Board, type BoardDefinition } from '@la
 import { ADVISORY_LOCKS, LaneRaiser, settleLanes, takeLane, type SubmitReceipt } from '@laddercast/ledger';
 import { createTestDatabase, Dice, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lanesWaitedFor } from '../nodes/lanes-waited-for.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 import { PeopleNode } from '../nodes/people-node.js';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
@@ -56,15 +57,6 @@ async function holding<T>({ database, lanes }: LedgerNode, lane: number, work: (
     result = await work();
   });
   return result;
-}
-
-async function waitingForLanes({ database }: LedgerNode): Promise<number> {
-  const [row] = await database.query<{ waiting: number }>(
-    `SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1
-       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [ADVISORY_LOCKS.lanes],
-  );
-  return row!.waiting;
 }
 
 /** A player who changes its lane when 2 lanes become 8. */
@@ -150,10 +142,10 @@ describe('lanes that are raised', () => {
     let raised!: Promise<unknown>;
     const written = await holding(node, node.lanes.of(mover), async () => {
       raised = raiserOf(node).raise(8, ADMIN);
-      await expect.poll(() => waitingForLanes(node), { interval: 10 }).toBe(1);
+      await expect.poll(() => lanesWaitedFor(node), { interval: 10 }).toBe(1);
       // Behind the raise.
       const writes = numbers.map((score) => deaf.ledger.write(submissionOf(board, mover, score)));
-      await expect.poll(() => waitingForLanes(node), { interval: 10 }).toBe(2);
+      await expect.poll(() => lanesWaitedFor(node), { interval: 10 }).toBe(2);
       return writes;
     });
     await Promise.all([raised, ...written]);
@@ -218,7 +210,7 @@ describe('lanes that are raised', () => {
     const recorded = await holding(node, laneOf(poolId, 2), async () => {
       const first = ids.slice(0, 20).map(record);
       // They wait for the lane that was theirs.
-      await expect.poll(() => waitingForLanes(node), { interval: 10 }).toBe(1);
+      await expect.poll(() => lanesWaitedFor(node), { interval: 10 }).toBe(1);
       await deaf.lanes.refresh(deaf.database);
       return [...first, ...ids.slice(20).map(record)];
     });

@@ -11,6 +11,7 @@ import { headSequence } from '../lanes/lane-heads.js';
 import { openKnownLaneSql } from '../lanes/lane-locks.js';
 import { AttemptCounts } from './attempt-counts.js';
 import { BatchFold } from './batch-fold.js';
+import { mayHaveCounted } from './lane-batch-reader.js';
 import type { LaneCatalogs } from './lane-transaction.js';
 import { isRemembered, type LaneMemory } from './lane-memory.js';
 import { inOrderOfIds, LaneStore, submissionParameters } from './lane-store.js';
@@ -90,12 +91,12 @@ export class AheadCommit {
       placed.push(place);
     }
     const commit = new AheadCommit(lane, memory, batch, placed, { entries, revisions });
-    return commit.fold.newSubmissions.length === 0 || commit.refusesGivenId ? null : commit;
+    return commit.fold.newSubmissions.length === 0 || commit.refusesCounted ? null : commit;
   }
 
-  /** It may have been counted before, and its insert does not find out. */
-  private get refusesGivenId(): boolean {
-    return this.placed.some(({ write }, index) => write.idFromClient && 'error' in this.results[index]!);
+  /** Whether one is refused that may have counted before: no insert of it finds out. */
+  private get refusesCounted(): boolean {
+    return this.batch.some((pending, index) => mayHaveCounted(pending) && 'error' in this.results[index]!);
   }
 
   get wroteEvents(): boolean {

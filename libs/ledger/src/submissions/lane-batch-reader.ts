@@ -311,14 +311,17 @@ async function readFeedPositions(transaction: SqlRunner, placed: readonly Placed
 }
 
 /**
- * Only an id can have been seen before that a client chose, whose commit went unanswered, or that was handed over: its sender
- * may have made it itself.
+ * Whether a submission can have counted before: by an id that a client chose, a commit that went unanswered, or where it was
+ * handed over, as its sender may have made it itself.
  */
+export const mayHaveCounted = ({ write, unsettled, isHandedOver }: PendingWrite): boolean =>
+  write.kind === 'submit' && (write.idFromClient || unsettled || isHandedOver);
+
 function submitsToRemember(batch: readonly PendingWrite[]): SubmitWrite[] {
   const ids = new Map<string, SubmitWrite>();
-  for (const { write, unsettled, isHandedOver } of batch) {
-    if (write.kind === 'submit' && (write.idFromClient || unsettled || isHandedOver))
-      ids.set(submissionKeyOf(write), write);
+  for (const pending of batch) {
+    const { write } = pending;
+    if (write.kind === 'submit' && mayHaveCounted(pending)) ids.set(submissionKeyOf(write), write);
   }
   return [...ids.values()];
 }

@@ -110,7 +110,8 @@ describe('PostgresEventLog', () => {
       // Those of other tests are waited for, too.
       await database.query('DELETE FROM log_offsets');
       const log = newLog(50, 0, 60_000, known);
-      const other = newLog(60_000, 0, 60_000, behind);
+      // On a loaded machine it may be the one that trims.
+      const other = newLog(50, 0, 60_000, behind);
       await log.consume('trim-fast', ['entry-changed'], async () => undefined);
       await other.consume('trim-behind', ['entry-changed'], async () => undefined);
       await expect.poll(() => offsetsOf('trim-behind')).toBe(LANES);

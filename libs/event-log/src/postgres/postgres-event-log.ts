@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RateLimitedLog } from '@laddercast/platform';
 import { PostgresLeases, type Lanes, type PostgresDatabase } from '@laddercast/ledger';
 import { toLogBatch } from '../delivery/delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from '../event-log.js';
@@ -53,6 +54,7 @@ export class PostgresEventLog extends EventLog {
       leases,
       listener,
       log,
+      failures: new RateLimitedLog('event-log'),
       lanes,
       leaseTtlMs: options.leaseTtlMs ?? LEASE_TTL_MS,
     };

@@ -1,8 +1,8 @@
 import { HeldLease, type Lanes, type LeaseHolder, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
-import { monotonicMs, sleep, untilBeatMs } from '@laddercast/platform';
+import { monotonicMs, sleep, untilBeatMs, type RateLimitedLog } from '@laddercast/platform';
 import type { DeliveryOptions } from '../delivery/delivery.js';
 import { deliver } from '../delivery/delivery.js';
-import { reasonOf, type LogLine } from '../delivery/log-line.js';
+import type { LogLine } from '../delivery/log-line.js';
 import {
   laneLeaseName,
   SPAN_FIRST,
@@ -20,6 +20,8 @@ export interface ConsumerSurroundings {
   leases: PostgresLeases;
   listener: PostgresOutboxListener;
   log: LogLine;
+  /** For what fails in each lane of each group at once: when PostgreSQL is away, say. */
+  failures: RateLimitedLog;
   lanes: Lanes;
   /** How long a lane stands still when its consumer's process is killed. */
   leaseTtlMs: number;
@@ -80,14 +82,14 @@ export class PostgresGroupConsumer {
   }
 
   private leaseOf(lane: number): HeldLease {
-    const { leases, leaseTtlMs, log } = this.shared;
+    const { leases, leaseTtlMs, failures } = this.shared;
     const { group } = this.options;
     return new HeldLease(leases, {
       name: laneLeaseName(group, lane),
       holder: this.holder,
       ttlMs: leaseTtlMs,
       askEveryMs: ASK_EVERY_MS,
-      onFailure: (error) => log('warn', `Lane ${lane} of group ${group} stands still: ${reasonOf(error)}`),
+      onFailure: (error) => failures.warn('A lane of a group stands still', error, { group, lane }),
     });
   }
 

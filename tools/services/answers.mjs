@@ -46,7 +46,9 @@ export function requireUrl(variable, url, schemes, example) {
  */
 export function ledgerAddress({ DATABASE_URL: url }) {
   if (!url) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');
-  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return url;
+  // A user without a host is no URL: there `host=` names a Unix socket, and goes before this.
+  const address = url.replace(/^(postgres(?:ql)?:\/\/[^@/?#]*@)(?=\/)/, '$1localhost');
+  if (/^postgres(ql)?:\/\//.test(address) && URL.canParse(address)) return address;
   throw new Problem('DATABASE_URL is no address. It looks like postgres://user:password@127.0.0.1:5432/database.');
 }
 

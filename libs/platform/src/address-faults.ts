@@ -12,9 +12,13 @@ export function faultOfAddresses(text: string): string | null {
     : 'this is no address (user:password@host:port); in user and password, write # / ? @ : and % as %23 %2F %3F %40 %3A %25';
 }
 
+/** As the URL standard has it, which takes no user without a host: PostgreSQL's may be a Unix socket that `host=` names. */
+export const withHost = (address: string): string =>
+  address.replace(/^(postgres(?:ql)?:\/\/[^@/?#]*@)(?=\/)/, '$1localhost');
+
 function isReadable(address: string): boolean {
   try {
-    const { username, password, pathname } = new URL(address);
+    const { username, password, pathname } = new URL(withHost(address));
     decodeURIComponent(username + password + pathname);
     return true;
   } catch {

@@ -82,6 +82,7 @@ describe('DATABASE_URL and REDIS_URL', () => {
   it.each([
     'postgres://user:p%23ss@127.0.0.1:5432/ladder',
     'postgresql:///ladder?host=/var/run/postgresql',
+    'postgresql://user:p%23ss@/ladder?host=/var/run/postgresql',
     'postgres://user:with,comma@[::1]/ladder',
   ])('DATABASE_URL may be %s', (DATABASE_URL) => {
     expect(loadEnvironment({ ...LEAST, DATABASE_URL }).DATABASE_URL).toBe(DATABASE_URL);

@@ -63,6 +63,14 @@ describe('redactorOf', () => {
     });
     expect(JSON.parse(redact(line))).toEqual({ msg: 'AUTH ***, AUTH ***, *** and ***', secretive: '***' });
   });
+
+  it.each([
+    'postgresql://ladder:of%40socket@/ladder?host=/var/run/postgresql',
+    'postgresql:///ladder?host=/var/run/postgresql&user=ladder&password=of%40socket',
+  ])('takes the password of %s out', (DATABASE_URL) => {
+    const redact = redactorOf(loadEnvironment({ DATABASE_URL, REDIS_URL: 'redis://one:1' }));
+    expect(redact('one of%40socket, one of@socket')).toBe('one ***, one ***');
+  });
 });
 
 describe('describeError', () => {

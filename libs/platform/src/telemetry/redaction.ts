@@ -1,3 +1,4 @@
+import { withHost } from '../address-faults.js';
 import type { Environment } from '../environment.js';
 
 type Rule = [pattern: RegExp, replacement: string];
@@ -48,11 +49,18 @@ function secretsOf(environment: Environment): string[] {
 /** Sentinels share one user and password: those stand before the first. */
 const sentinelPart = (address: string): string => address.replace(/^(rediss?-sentinel:\/\/[^@/]*@[^,/]+).*$/, '$1');
 
-/** The password of an address, as it is written there and decoded. */
+/** The passwords of an address, as they are written there and decoded. */
 function passwordsOf(address: string): string[] {
-  const password = URL.canParse(address) ? new URL(address).password : '';
+  const readable = withHost(address);
+  if (!URL.canParse(readable)) return [];
+  const { password, search } = new URL(readable);
+  const named = /[?&]password=([^&]*)/.exec(search)?.[1] ?? '';
+  return [password, named].filter((written) => written !== '').flatMap(asWrittenAndDecoded);
+}
+
+function asWrittenAndDecoded(password: string): string[] {
   try {
-    return password === '' ? [] : [password, decodeURIComponent(password)];
+    return [password, decodeURIComponent(password)];
   } catch {
     return [password];
   }

@@ -98,7 +98,8 @@ describe('windows in the ledger', () => {
   it('of many boards are made before the lane is held for their runs', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => put({ windows: ['alltime', 'daily'] })));
     const held: boolean[] = [];
-    const look = `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1) AS is`;
+    const look = `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS is`;
     const spied = vi.spyOn(node.database, 'query').mockImplementation(async function (this: void, sql, values) {
       if (sql.includes('INSERT INTO windows')) {
         const [{ is }] = (await other.database.query<{ is: boolean }>(look, [ADVISORY_LOCKS.lanes])) as [

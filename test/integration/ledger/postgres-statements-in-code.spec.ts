@@ -117,6 +117,35 @@ describe('the statements of the ledger and of the log', () => {
     ]);
   });
 
+  it('give a board that they change another revision, by which commits know it, or change what no commit reads', () => {
+    const noCommitReads = ['family_revision', 'last_generation', 'limits_since_ms', 'mark_entries', 'rescope'];
+    noCommitReads.push('rescopes_asked', 'runs_left', 'template');
+    const faults = code.found.flatMap(({ at, sql }) =>
+      [...sql.matchAll(/UPDATE boards(?: AS)?(?: b)? SET (.*?) (?:FROM|WHERE)/gs)].flatMap(([, changes]) => {
+        const columns = [...changes!.matchAll(/(\w+) = /g)].map(([, column]) => column!);
+        const isRevised = columns.includes('revision');
+        return isRevised || columns.every((column) => noCommitReads.includes(column))
+          ? []
+          : [`${at}: ${columns.join(', ')}`];
+      }),
+    );
+    expect(faults).toEqual([]);
+    const updates = code.found.filter(({ sql }) => sql.includes('UPDATE boards'));
+    expect(updates.length).toBeGreaterThan(12);
+  });
+
+  it.each([
+    // Made; moved, closed and settled by who gives the board another revision, or by what changes no bounds.
+    ['windows', ['boards/window-changes.ts', 'catalogs/window-catalog.ts', 'windows/window-closer.ts']],
+    // In the player's lane, whose head moves.
+    ['sanctions', ['sanctions/sanction-rows.ts']],
+  ])('write to %s, which commits go by, in a few places only', (table, expected) => {
+    const places = code.found
+      .filter(({ sql }) => new RegExp(`\\b(INTO|UPDATE|DELETE FROM) ${table}\\b`).test(sql))
+      .map(({ at }) => at.slice('libs/ledger/src/'.length).replace(/:.*/, ''));
+    expect([...new Set(places)].sort()).toEqual(expected);
+  });
+
   it('fail by the name of a column that is gone', async () => {
     await expect(columnsOf('SELECT version, renewed FROM entries WHERE window_uid = $1')).rejects.toThrow(
       'column "renewed" does not exist',

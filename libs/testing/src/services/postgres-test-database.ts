@@ -76,7 +76,8 @@ const LANES_GUARD = `
     PERFORM set_config('laddercast.test_held', NEW.lane::text, true);
     RETURN NULL;
   END $$;
-  CREATE TRIGGER test_guard_lanes AFTER INSERT OR UPDATE OF version, removed, score, scopes, unranked, patch_runs ON entries
+  CREATE TRIGGER test_guard_lanes AFTER INSERT OR UPDATE OF version, removed, score, columns,
+    achieved_at_ms, metadata, scopes, left_scopes, unranked, patch_runs ON entries
   FOR EACH ROW EXECUTE FUNCTION test_guard_lanes()`;
 
 const guardLanes = (database: PostgresDatabase): Promise<unknown> => database.query(LANES_GUARD);

@@ -25,9 +25,17 @@ const FILLS = prepared(`
   LEFT JOIN pools USING (pool_uid) WHERE ${isOfPools("definition ->> 'algorithm'")}
   ORDER BY round LIMIT ${BOARDS_AT_ONCE}`);
 
+/** Everybody of pool `$1`, and who is on board `$2` from games that count no more. */
 const NEXT_PLAYERS = prepared(`
-  SELECT player_id AS "playerId" FROM ratings WHERE pool_uid = $1 AND player_id > $2
-  ORDER BY player_id LIMIT ${PLAYERS_AT_ONCE}`);
+  SELECT player_id AS "playerId" FROM (
+    (SELECT player_id FROM ratings WHERE pool_uid = $1 AND player_id > $3 ORDER BY player_id LIMIT ${PLAYERS_AT_ONCE})
+    UNION
+    SELECT fed.player_id FROM windows AS w
+    CROSS JOIN LATERAL (
+      SELECT player_id FROM entry_feeds WHERE window_uid = w.window_uid AND player_id > $3
+      ORDER BY player_id LIMIT ${PLAYERS_AT_ONCE}) AS fed
+    WHERE w.board_uid = $2 AND w.state = 'open'
+  ) AS p ORDER BY player_id LIMIT ${PLAYERS_AT_ONCE}`);
 
 const NOTE_PROGRESS = prepared(`
   UPDATE board_fills SET after_player = $3 WHERE board_uid = $1 AND round = $2 RETURNING board_uid`);
@@ -61,7 +69,8 @@ export class BoardFiller {
   private async fill({ boardUid, poolUid, round, afterPlayer }: Fill, signal: AbortSignal): Promise<void> {
     for (let after = afterPlayer; !signal.aborted;) {
       const isFed = this.boards.fedBy(poolUid).some(({ uid }) => uid === boardUid);
-      const players = isFed ? await this.database.query<{ playerId: string }>(NEXT_PLAYERS, [poolUid, after]) : [];
+      const next = [poolUid, boardUid, after];
+      const players = isFed ? await this.database.query<{ playerId: string }>(NEXT_PLAYERS, next) : [];
       const named = players.map(({ playerId }) => ({ playerId, playedAtMs: [], isEverywhere: true }));
       try {
         await this.feeder.feedBoard(poolUid, boardUid, named);

@@ -80,9 +80,12 @@ export async function leaveBoards(
 
 const BEGIN_FILL = prepared(`
   INSERT INTO board_fills (board_uid, pool_uid, round) VALUES ($2, $1, nextval('ladder_position'))
-  ON CONFLICT (board_uid) DO UPDATE SET after_player = '', round = excluded.round`);
+  ON CONFLICT (board_uid) DO UPDATE SET again = true`);
 
-/** Has all players of a pool written to a board, in the background. */
+/**
+ * Has all players of a pool written to a board, in the background. Where that is on its way it goes on, and once more after
+ * its end: begun anew each time, it would never come to the last players.
+ */
 export async function beginFill(transaction: SqlRunner, poolUid: number, boardUid: number): Promise<void> {
   await transaction.query(BEGIN_FILL, [poolUid, boardUid]);
 }

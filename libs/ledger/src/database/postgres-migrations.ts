@@ -32,6 +32,7 @@ import { BoardFeeds1763770000000 } from './migrations/ratings/1763770000000-boar
 import { RatingPeriods1763771000000 } from './migrations/ratings/1763771000000-rating-periods.js';
 import { Refunds1763772000000 } from './migrations/ratings/1763772000000-refunds.js';
 import { RatingBases1763774000000 } from './migrations/ratings/1763774000000-rating-bases.js';
+import { FillsAskedAgain1763793000000 } from './migrations/ratings/1763793000000-fills-asked-again.js';
 import { ExactSums1763764000000 } from './migrations/sums/1763764000000-exact-sums.js';
 import { NearestBelowNormal1763787000000 } from './migrations/sums/1763787000000-nearest-below-normal.js';
 import { BoardTemplates1763784500000 } from './migrations/templates/1763784500000-board-templates.js';
@@ -81,6 +82,7 @@ export const MIGRATIONS = [
   LaneMaps1763790000000,
   FormerIds1763791000000,
   RescopesAsked1763792000000,
+  FillsAskedAgain1763793000000,
 ];
 
 /** An index of the largest table takes hours; that a server hangs shows on the connection. */

@@ -40,7 +40,12 @@ const NEXT_PLAYERS = prepared(`
 const NOTE_PROGRESS = prepared(`
   UPDATE board_fills SET after_player = $3 WHERE board_uid = $1 AND round = $2 RETURNING board_uid`);
 
-const END_FILL = prepared('DELETE FROM board_fills WHERE board_uid = $1 AND round = $2');
+const END_FILL = prepared('DELETE FROM board_fills WHERE board_uid = $1 AND round = $2 AND NOT again');
+
+/** Behind those of other boards. */
+const BEGIN_AGAIN = prepared(`
+  UPDATE board_fills SET again = false, after_player = '', round = nextval('ladder_position')
+  WHERE board_uid = $1 AND round = $2 AND again`);
 
 /**
  * Writes all players of a pool to a board that was named, reset, or whose pool has other rules, a chunk at a time. Who ends
@@ -81,6 +86,7 @@ export class BoardFiller {
       }
       if (players.length < PLAYERS_AT_ONCE) {
         await this.database.query(END_FILL, [boardUid, round]);
+        await this.database.query(BEGIN_AGAIN, [boardUid, round]);
         return;
       }
       after = players.at(-1)!.playerId;

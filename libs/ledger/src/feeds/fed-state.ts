@@ -81,7 +81,7 @@ export const BEFORE_AND_AFTER = `
 export const positionSince = (ms: string): string => `(
           SELECT position FROM games
           WHERE pool_uid = $1 AND recorded_at >= to_timestamp((${ms} - ${CLOCKS_APART_MS})::float8 / 1000)
-          ORDER BY recorded_at LIMIT 1)`;
+          ORDER BY recorded_at, position LIMIT 1)`;
 
 const FED_STATE = prepared(`
   SELECT definition, rated_position AS "ratedPosition", floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",

@@ -15,7 +15,7 @@ const FORGET_GAMES = prepared(`
   UPDATE pools SET history_from_ms = $2, history_position = greatest(history_position, least($3::bigint, coalesce((
       SELECT position FROM games
       WHERE pool_uid = $1 AND recorded_at >= to_timestamp(($2::bigint - ${CLOCKS_APART_MS})::float8 / 1000)
-      ORDER BY recorded_at LIMIT 1) - 1, $3::bigint)))
+      ORDER BY recorded_at, position LIMIT 1) - 1, $3::bigint)))
   WHERE pool_uid = $1 AND coalesce(history_from_ms, 0) < $2::bigint`);
 
 const CLOSED_SINCE = prepared(`

@@ -1,11 +1,12 @@
 // Real: PostgreSQL, its log, and the ledgers of two processes; a correction takes as long as the test lets it.
 import { RatePoolsHandler } from '@laddercast/commands';
 import { PostgresEventLog } from '@laddercast/event-log';
-import { CorrectionFold, type Pool, type PoolEventFold } from '@laddercast/ledger';
+import { CorrectionFold, recordPoolEvent, type Pool, type PoolEventFold } from '@laddercast/ledger';
 import { RatingSaga } from '@laddercast/sagas';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import type { CommandBus } from '@nestjs/cqrs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FeedNode } from '../nodes/feed-node.js';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
 
 const SOON = { timeout: 20_000, interval: 10 };
@@ -49,7 +50,7 @@ describe('a correction that takes long', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    node = new PoolNode(testDatabase.url);
+    node = new FeedNode(testDatabase.url);
     await node.start();
     other = new PoolNode(testDatabase.url);
     await other.start();
@@ -141,6 +142,29 @@ describe('a correction that takes long', () => {
       await log.close();
     }
     for (const pool of pools) await expectCorrected(pool);
+  });
+
+  it.each([
+    ['entries-ended', { playerIds: ['ada'] }],
+    ['rules-changed', {}],
+    ['history-pruned', {}],
+  ])('holds up no pool of which a quick event is next, though none has room beside it: %s', async (type, payload) => {
+    const [small, ...long] = (await poolsOfOneLane(3)) as [Pool, ...Pool[]];
+    for (const pool of long) {
+      await makeVoid(pool);
+      await play(pool, 'g2');
+      await node.rater.ring(pool.uid);
+    }
+    await expect.poll(() => held.begun.length, SOON).toBe(2);
+    await node.work.holding(small.id, (transaction, lane) =>
+      recordPoolEvent(transaction, { poolUid: small.uid, lane }, { type, payload }),
+    );
+    await play(small, 'g2');
+    expect(await node.rater.ring(small.uid)).toBe(false);
+    expect(await node.pools.get(small.id)).toMatchObject({ pending: 0, games: 2 });
+    expect(await Promise.all(long.map(pendingOf))).toEqual([1, 1]);
+    held.end();
+    for (const pool of long) await expectCorrected(pool);
   });
 
   it('is broken off by a stop, and is another process’s from its beginning', async () => {

@@ -104,6 +104,7 @@ const FED_UIDS = prepared(`
 @Injectable()
 export class RulesChangedFold implements PoolEventFold {
   readonly type = RULES_CHANGED;
+  readonly isQuick = true;
 
   async fold(_: SqlRunner, { uid }: PoolInTurn): Promise<FoldedEvent> {
     const store = async (transaction: SqlRunner): Promise<void> => {

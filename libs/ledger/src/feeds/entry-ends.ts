@@ -113,6 +113,7 @@ const RATINGS_OF = prepared(`
 @Injectable()
 export class EntriesEndedFold implements PoolEventFold {
   readonly type = ENTRIES_ENDED;
+  readonly isQuick = true;
 
   async fold(transaction: SqlRunner, { uid }: PoolInTurn, { payload }: PoolEvent): Promise<FoldedEvent> {
     const { playerIds } = payload as { playerIds: string[] };

@@ -41,6 +41,8 @@ export interface FoldedEvent {
 /** Knows what the events of one type do. */
 export interface PoolEventFold {
   readonly type: string;
+  /** Whether it takes no longer than a turn of games, and no longer statements: it is folded as one, and waits for no event of minutes. */
+  readonly isQuick?: boolean;
 
   /**
    * Works out what the event does. All games and events before it are folded, none after it, and the pool's lane is not

@@ -25,6 +25,11 @@ export class PoolFolds {
     return { ...folded, everywhere: new Set(everywhere.map(([playerId]) => playerId)) };
   }
 
+  /** Whether the event is folded as games are rated; not where this release does not know it. */
+  isQuick({ type }: PoolEvent): boolean {
+    return this.ofEvents.some((one) => one.type === type && one.isQuick === true);
+  }
+
   /** @throws Error where the event is of a newer release: to pass it over would make every later rating wrong */
   ofEvent({ type, position }: PoolEvent): PoolEventFold {
     const fold = this.ofEvents.find((one) => one.type === type);

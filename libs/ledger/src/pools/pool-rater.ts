@@ -28,7 +28,7 @@ import {
 const TURNS_MAX = 20;
 /** The most pools of one sweep. */
 const SWEPT_MAX = 1000;
-/** Events may take minutes. Their places are beside those of games, and each has a connection of its own. */
+/** Events that are not quick may take minutes. Their places are beside those of games, and each has a connection of its own. */
 const EVENTS_AT_ONCE = 2;
 /** The most that one statement of an event may take: some read and write all that players have ever played. */
 const EVENT_TIMEOUT_MS = 60_000;
@@ -80,7 +80,7 @@ export class PoolRater {
   /**
    * Rates what is recorded of the pool, and folds its events. Where another process is at it, that one looks once more when
    * it is done: nothing is left to do here.
-   * @param atEvent called before an event is folded: it may take minutes
+   * @param atEvent called before an event is folded that may take minutes
    * @returns whether it ended early, with games left
    */
   async rate(poolUid: number, atEvent: () => void = () => undefined): Promise<boolean> {
@@ -97,8 +97,8 @@ export class PoolRater {
   }
 
   /**
-   * As {@link rate}, for who has other pools to look after: where an event is next it resolves, and goes on beside. What
-   * fails there is tried again by the sweep.
+   * As {@link rate}, for who has other pools to look after: where an event is next that may take minutes it resolves, and
+   * goes on beside. What fails there is tried again by the sweep.
    */
   ring(poolUid: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -162,7 +162,7 @@ export class PoolRater {
     });
   }
 
-  /** @param takes with `games` an event is left */
+  /** @param takes with `games` an event that is not quick is left */
   private takeTurn(poolUid: number, takes: 'games' | 'all'): Promise<Turn> {
     return placedAnew(this.database, this.lanes, () => this.takeTurnPlaced(poolUid, takes));
   }
@@ -176,7 +176,7 @@ export class PoolRater {
         const work = await readWorkOfTurn(transaction, poolUid);
         if (!work) return 'done';
         const { games, event } = work;
-        if (takes === 'games' && games.length === 0 && event) return 'event';
+        if (takes === 'games' && games.length === 0 && event && !this.folds.isQuick(event)) return 'event';
         place = this.lanes.placeOf(work.id);
         if (games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
         else if (games.length > 0) looked = await rateGames(transaction, poolUid, place, work, this.folds.games(work));

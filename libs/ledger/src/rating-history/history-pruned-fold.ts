@@ -36,6 +36,7 @@ const FORGET_PERIODS = prepared(`
 @Injectable()
 export class HistoryPrunedFold implements PoolEventFold {
   readonly type = HISTORY_PRUNED;
+  readonly isQuick = true;
 
   async fold(_: SqlRunner, { uid, definition }: PoolInTurn, event: PoolEvent): Promise<FoldedEvent> {
     const { history, periods } = definition;

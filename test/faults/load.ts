@@ -4,6 +4,7 @@ import { call, type Answer } from './call.js';
 import { Chance } from './chance.js';
 import type { FaultInstallation } from './installation.js';
 import { SentRuns } from './sent-runs.js';
+import { Waits } from './waits.js';
 
 /** A submission as it is sent, each time with the same id and body. */
 export interface Run {
@@ -60,6 +61,10 @@ export class Load {
   slowestMs = 0;
   /** Runs that were sent and never answered: they may have counted or not. */
   readonly open = new Map<string, Run>();
+  /** How long requests wait, since {@link countAnew}. */
+  readonly waits = new Waits();
+  /** What was sent before the last {@link countAnew}. */
+  private before = new Set<string>();
   /** Everything that was ever sent; a scenario adds what it sends by itself to these boards. */
   readonly sent: SentRuns;
   private readonly clients: Promise<void>[];
@@ -95,6 +100,17 @@ export class Load {
 
   goOn(): void {
     this.isHeld = false;
+  }
+
+  /** To be called once a fault is in force: what was sent before may have been committed before it. */
+  countAnew(): void {
+    this.before = new Set([...this.answered.keys(), ...this.open.keys()]);
+    this.waits.restart();
+  }
+
+  /** The runs that were sent since {@link countAnew}, and answered. */
+  get sentAndAnswered(): string[] {
+    return [...this.answered.keys()].filter((id) => !this.before.has(id));
   }
 
   count(status: number): number {
@@ -187,11 +203,8 @@ export class Load {
     const urls = this.options.urls ?? this.installation.apis.map(({ url }) => url);
     let at = chance.below(urls.length);
     for (let attempt = 0; Date.now() < this.endsAtMs; attempt += 1) {
-      const answer = await call(urls[at % urls.length]! + path, {
-        method: 'POST',
-        key: this.installation.adminKey,
-        body,
-      });
+      const url = urls[at % urls.length]! + path;
+      const answer = await this.waits.of(call(url, { method: 'POST', key: this.installation.adminKey, body }));
       this.note(answer, path);
       if (answer.status === 200) return answer;
       if (answer.status !== 0 && !NOT_NOW.has(answer.status)) return answer;

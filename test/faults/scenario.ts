@@ -22,6 +22,10 @@ export interface ScenarioOptions extends InstallationOptions {
 
 const CLIENTS = 6;
 const SETTLED_WITHIN_MS = 60_000;
+/** Of the submissions that are sent during a fault that must not hold them up, so many are answered at least. */
+const ANSWERED_MIN = 20;
+/** No benchmark, as the machine may be loaded: a submission that waits for what does not answer takes longer. */
+const HELD_UP_MS = 4000;
 /** More than a snapshot holds, so that there are pages that only the shards have. */
 export const PLAYERS = 130;
 
@@ -76,6 +80,22 @@ export class Scenario {
       return (body as { windows?: unknown[] } | null)?.windows?.length ?? 0;
     };
     await expect.poll(count, { timeout: SEASON.runsMs + SETTLED_WITHIN_MS, interval: 200 }).toBe(1);
+  }
+
+  /**
+   * Expects that submissions go on during a fault; {@link Load.countAnew} was called once it was in force, and it still is.
+   */
+  async expectNotHeldUp(meanwhile: string): Promise<void> {
+    const { load } = this;
+    await expect
+      .poll(() => load.sentAndAnswered.length, { message: `too few submissions were answered ${meanwhile}` })
+      .toBeGreaterThan(ANSWERED_MIN);
+    this.expectShortWaits(meanwhile);
+  }
+
+  /** Expects that no submission since {@link Load.countAnew} waited as for what does not answer. */
+  expectShortWaits(meanwhile: string): void {
+    expect(this.load.waits.longestMs, `a submission waited ${meanwhile}`).toBeLessThan(HELD_UP_MS);
   }
 
   /** Ends the load, audits, expects that nothing was lost, doubled or shown wrongly, and records the row. */

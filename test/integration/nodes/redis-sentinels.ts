@@ -14,8 +14,11 @@ export interface WatchedRedis {
   sentinelPorts: number[];
   /** Which server the sentinels call the master now. */
   master(): Promise<RedisProcess>;
-  /** kill -9 of the master; resolves once the sentinels have made another one. */
-  failOver(): Promise<{ from: RedisProcess; to: RedisProcess }>;
+  /**
+   * kill -9 of the master; resolves once the sentinels have made another one.
+   * @param killed called in between
+   */
+  failOver(killed?: () => void): Promise<{ from: RedisProcess; to: RedisProcess }>;
   /** Starts a server anew that was killed, empty: the sentinels make it a replica. */
   revive(server: RedisProcess): Promise<void>;
   stop(): Promise<void>;
@@ -27,17 +30,23 @@ const WATCHER = ['--user', 'watcher', 'on', '>watching', '~*', '&*', '+@all'];
 const DOWN_AFTER_MS = 700;
 const WITHIN_MS = 60_000;
 
-/** @param password of the servers; @param sentinelPassword of the sentinels, which have none by default */
+/**
+ * @param password of the servers
+ * @param sentinelPassword of the sentinels, which have none by default
+ * @param downAfterMs how long a master is away before the sentinels make another one
+ */
 export async function startWatchedRedis({
   replicas = 2,
   sentinels = 3,
   password,
   sentinelPassword,
+  downAfterMs = DOWN_AFTER_MS,
 }: {
   replicas?: number;
   sentinels?: number;
   password?: string;
   sentinelPassword?: string;
+  downAfterMs?: number;
 } = {}): Promise<WatchedRedis> {
   const access = password === undefined ? {} : { password };
   const trust = [...WATCHER, ...(password === undefined ? [] : ['--masterauth', password])];
@@ -50,7 +59,8 @@ export async function startWatchedRedis({
   for (let replica = 0; replica < replicas; replica += 1) servers.push(await start(undefined, first.port));
   const watchers: Sentinel[] = [];
   for (let sentinel = 0; sentinel < sentinels; sentinel += 1) {
-    watchers.push(await startSentinel({ master: first.port, quorum: Math.floor(sentinels / 2) + 1, sentinelPassword }));
+    const quorum = Math.floor(sentinels / 2) + 1;
+    watchers.push(await startSentinel({ master: first.port, quorum, sentinelPassword, downAfterMs }));
   }
   const ask = (port: number, ...command: [string, ...string[]]): Promise<unknown> =>
     askOnce(port, sentinelPassword, command);
@@ -72,9 +82,10 @@ export async function startWatchedRedis({
     url: `redis-sentinel://${who}${watchers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`,
     sentinelPorts: watchers.map(({ port }) => port),
     master,
-    failOver: async () => {
+    failOver: async (killed) => {
       const from = await master();
       await from.stop();
+      killed?.();
       await until(async () => (await master()).port !== from.port, 'the sentinels made no other master');
       return { from, to: await master() };
     },
@@ -98,11 +109,13 @@ export async function startSentinel({
   master,
   quorum,
   sentinelPassword,
+  downAfterMs = DOWN_AFTER_MS,
 }: {
   host?: string;
   master: number;
   quorum: number;
   sentinelPassword?: string | undefined;
+  downAfterMs?: number;
 }): Promise<Sentinel> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'ladder-sentinel-'));
@@ -112,7 +125,7 @@ export async function startSentinel({
     `dir ${folder}`,
     ...(host === '127.0.0.1' ? [] : ['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes']),
     `sentinel monitor ${MASTER_NAME} ${host} ${master} ${quorum}`,
-    `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${downAfterMs}`,
     `sentinel failover-timeout ${MASTER_NAME} 5000`,
     `sentinel auth-user ${MASTER_NAME} watcher`,
     `sentinel auth-pass ${MASTER_NAME} watching`,

@@ -1,10 +1,11 @@
 // Real: PostgreSQL with the ledger's schema; windows and editions are rows that the tests write.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { EditionCatalog, StandingsReader } from '@laddercast/ledger';
 import { RankReadings, StandingsRanks } from '@laddercast/projections';
 import { ListResolver, RunEntryKeys, type ListNames, type ResolvedList } from '@laddercast/queries';
-import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LedgerNode } from '../nodes/ledger-node.js';
 
 const MINUTE_MS = 60_000;
@@ -240,7 +241,8 @@ describe('a list is found', () => {
     await expect(resolve(board, { ofGuilds: true })).rejects.toMatchObject({ code: 'SCOPE_NOT_FOUND' });
   });
 
-  it('while PostgreSQL is away, also of a board that changed right before', async () => {
+  /** A process that reaches PostgreSQL by a proxy. */
+  async function behindProxy(run: (away: LedgerNode, proxy: TcpProxy, lists: ListResolver) => Promise<void>) {
     const { hostname, port, href } = new URL(testDatabase.url);
     const proxy = await openTcpProxy(hostname, Number(port));
     const away = new LedgerNode(href.replace(`:${port}/`, `:${proxy.port}/`));
@@ -248,7 +250,15 @@ describe('a list is found', () => {
       await away.start();
       const { boards: catalog, windows, scopes, database } = away;
       const editions = new EditionCatalog(database);
-      const lists = new ListResolver(catalog, windows, scopes, editions, projection, standings, keys);
+      await run(away, proxy, new ListResolver(catalog, windows, scopes, editions, projection, standings, keys));
+    } finally {
+      await away.stop();
+      await proxy.close();
+    }
+  }
+
+  it('while PostgreSQL is away, also of a board that changed right before', async () => {
+    await behindProxy(async (away, proxy, lists) => {
       const board = await makeBoard(around(Date.now()));
       await away.boards.refresh();
       const names = { boardId: board.id, window: 'season:s' };
@@ -258,9 +268,27 @@ describe('a list is found', () => {
       proxy.cut();
       expect(await lists.resolve(names)).toMatchObject({ board: { revision: changed.revision }, window });
       expect(await away.windows.byUid(window.uid)).toEqual(window);
-    } finally {
-      await away.stop();
-      await proxy.close();
-    }
+    });
+  });
+
+  it('while PostgreSQL hangs, of a window that has ended by the standings that were known last', async () => {
+    await behindProxy(async (away, proxy, lists) => {
+      const endsAtMs = Date.now() - MINUTE_MS;
+      const board = await makeBoard({ startsAtMs: endsAtMs - DAY_MS, endsAtMs, state: 'settled' });
+      await addEdition(board, 'final', endsAtMs);
+      await away.boards.refresh();
+      const names = { boardId: board.id, window: 'season:s' };
+      const known = await lists.resolve(names);
+      // They are asked for anew after a second.
+      away.database.reach.start(() => undefined);
+      await sleep(1100);
+      proxy.freeze();
+      const resolving = lists.resolve(names);
+      // From then on nobody waits for it.
+      const isKnown = vi.waitUntil(() => away.database.reach.awaySince !== null, { timeout: 30_000, interval: 20 });
+      const found = await Promise.race([resolving, isKnown]);
+      expect(found).toMatchObject({ window: known.window, final: { number: 1, isRevising: false } });
+      await isKnown;
+    });
   });
 });

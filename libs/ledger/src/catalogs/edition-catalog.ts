@@ -1,3 +1,4 @@
+import { sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { LRUCache } from 'lru-cache';
@@ -45,6 +46,8 @@ export interface PresentStandings {
 const WINDOWS_CACHED_MAX = 10_000;
 /** How late a process sees another edition of which it was not told. */
 const PRESENT_FOR_MS = 1000;
+/** So long is PostgreSQL waited for where something is known: reads go on while it hangs. */
+const WAITED_FOR_MS = 500;
 
 const COLUMNS = `edition_uid AS uid, window_uid AS "windowUid", kind, version, number,
   (extract(epoch FROM as_of) * 1000)::bigint AS "asOfMs", (rules ->> 'taxOrder')::int AS "taxOrder"`;
@@ -81,16 +84,18 @@ export class EditionCatalog {
   }
 
   /**
-   * The newest standings, at most a second old; while PostgreSQL is away, the last that were known.
+   * The newest standings, at most a second old; while PostgreSQL is away or takes long, the last that were known.
    * @throws while PostgreSQL is away, where none are known
    */
   async present(windowUid: number, kind: RevisableKind): Promise<PresentStandings> {
     const key = keyOf(windowUid, kind);
     const fresh = this.known.get(key);
     if (fresh) return fresh;
-    return this.ask(windowUid, kind).catch((error: unknown) => {
-      const last = this.known.get(key, { allowStale: true });
-      if (last && isDatabaseUnavailable(error)) return last;
+    const asked = this.ask(windowUid, kind);
+    const last = this.known.get(key, { allowStale: true });
+    if (!last) return asked;
+    return Promise.race([asked, sleep(WAITED_FOR_MS).then(() => last)]).catch((error: unknown) => {
+      if (isDatabaseUnavailable(error)) return last;
       throw error;
     });
   }

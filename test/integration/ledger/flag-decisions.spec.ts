@@ -242,6 +242,48 @@ describe('a decision', () => {
     await node.deliver(await node.record(crowd, 'p999', 5));
     expect(await node.flagged({ board: 'crowd', state: 'open' })).toEqual([]);
   });
+
+  it.each<[StandingDecision[], { voided: number; verified: number }]>([
+    [['void', 'dismiss', 'accept'], { voided: 0, verified: 230 }],
+    [['void', 'dismiss', 'dismiss'], { voided: 0, verified: 0 }],
+    [['ban', 'accept', 'dismiss'], { voided: 0, verified: 0 }],
+    [['accept', 'void', 'dismiss'], { voided: 0, verified: 0 }],
+    [['accept', 'dismiss', 'void', 'dismiss'], { voided: 0, verified: 0 }],
+  ])(
+    'of hundreds of runs after %j, of which only the first and the last went to the end, is all there is',
+    async (all, left) => {
+      const id = all.join('-');
+      const crowd = await node.put(id, { integrity: { cluster: { players: 3, minutes: 60 } } });
+      const runs = [];
+      for (let player = 0; player < 230; player += 1) runs.push(await node.record(crowd, `${id}-${player}`, 5));
+      await node.deliver(...runs);
+      const [flag] = await node.flagged({ board: id });
+      const toTheEnd = async (): Promise<void> => {
+        for (let parts = 0; parts < 3; parts += 1) await node.decisions.carryOn(new AbortController().signal);
+      };
+      for (const [nth, decision] of all.entries()) {
+        await node.decide(flag!, decision);
+        if (nth === 0 || nth === all.length - 1) await toTheEnd();
+        if (nth < all.length - 1) await node.decide(flag!, 'reopen');
+        // Nothing is carried on with while it is open.
+        if (nth < all.length - 1) expect(await node.database.query(node.decisions.due)).toEqual([]);
+      }
+      const [counts] = await node.database.query(
+        `SELECT count(*) FILTER (WHERE voided)::int AS voided, count(*) FILTER (WHERE verified)::int AS verified
+       FROM runs WHERE board_uid = $1`,
+        [crowd.uid],
+      );
+      expect(counts).toEqual(left);
+      // Once one went to the end, what stood before it is of no account.
+      await node.decide(flag!, 'reopen');
+      await node.database.query('UPDATE runs SET voided = true WHERE position = $1', [runs[0]!.position]);
+      await node.decide(flag!, all.at(-1) === 'accept' ? 'dismiss' : 'accept');
+      const [byId] = await node.database.query<{ voided: boolean }>('SELECT voided FROM runs WHERE position = $1', [
+        runs[0]!.position,
+      ]);
+      expect(byId).toEqual({ voided: true });
+    },
+  );
 });
 
 describe('an act on a held run by its id', () => {
@@ -268,8 +310,8 @@ describe('an act on a held run by its id', () => {
 
 describe('a run that somebody voided by its id', () => {
   it.each(['accept', 'dismiss'] as const)('stays voided when its flag is decided: %s', (decision) => {
-    expect(stepsOf(decision, null, { held: false, voided: true })).toEqual([]);
-    expect(stepsOf(decision, 'dismiss', { held: true, voided: true })).toEqual([]);
+    expect(stepsOf(decision, [], { held: false, voided: true })).toEqual([]);
+    expect(stepsOf(decision, ['dismiss'], { held: true, voided: true })).toEqual([]);
   });
 
   it.each([
@@ -279,6 +321,6 @@ describe('a run that somebody voided by its id', () => {
     ['accept', 'accept', []],
     ['void', 'dismiss', []],
   ] as const)('loses by %s after %s what the decision before made of it: %j', (decision, stood, steps) => {
-    expect(stepsOf(decision, stood, { held: false, voided: true })).toEqual(steps);
+    expect(stepsOf(decision, [stood], { held: false, voided: true })).toEqual(steps);
   });
 });

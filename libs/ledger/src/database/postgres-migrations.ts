@@ -20,6 +20,7 @@ import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-
 import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-sanctions.js';
 import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000000-edition-revisions.js';
 import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
+import { WhatAlsoStood1763794000000 } from './migrations/integrity/1763794000000-what-also-stood.js';
 import { RunEntries1763782000000 } from './migrations/integrity/1763782000000-run-entries.js';
 import { Patches1763782500000 } from './migrations/patches/1763782500000-patches.js';
 import { PatchRuns1763783000000 } from './migrations/patches/1763783000000-patch-runs.js';
@@ -83,6 +84,7 @@ export const MIGRATIONS = [
   FormerIds1763791000000,
   RescopesAsked1763792000000,
   FillsAskedAgain1763793000000,
+  WhatAlsoStood1763794000000,
 ];
 
 /** An index of the largest table takes hours; that a server hangs shows on the connection. */

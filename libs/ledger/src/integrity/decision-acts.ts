@@ -43,12 +43,12 @@ export interface RunNow {
 /**
  * What a decision does to one run. What was voided by the flag's decision before (`stood`) comes back by another one; what
  * somebody voided by its id stays voided. What was verified by the decision before is so no more by another one.
- * @param stood what the flag was decided before it was reopened; null: nothing
+ * @param stood what the flag was decided before it was reopened, with those before where that did not reach all runs
  */
-export function stepsOf(decision: StandingDecision, stood: StandingDecision | null, run: RunNow): RunStep[] {
-  const marks: RunStep[] = stood === 'accept' && decision !== 'accept' ? ['unverify'] : [];
+export function stepsOf(decision: StandingDecision, stood: readonly StandingDecision[], run: RunNow): RunStep[] {
+  const marks: RunStep[] = stood.includes('accept') && decision !== 'accept' ? ['unverify'] : [];
   if (decision === 'void' || decision === 'ban') return run.voided ? marks : ['void', ...marks];
-  const isOurs = stood === 'void' || stood === 'ban';
+  const isOurs = stood.includes('void') || stood.includes('ban');
   if (run.voided && !isOurs) return marks;
   const steps: RunStep[] = run.voided ? ['restore'] : [];
   if (run.held) steps.push('accept');

@@ -26,7 +26,7 @@ export interface AskedDecision {
 
 /** Flags of which runs are left to act on. */
 const CARRIED_ON = `
-  SELECT flag_id AS "flagId", acted_to AS "actedTo" FROM flags WHERE acted_to IS NOT NULL
+  SELECT flag_id AS "flagId", acted_to AS "actedTo" FROM flags WHERE acted_to IS NOT NULL AND NOT is_open
   ORDER BY flag_number LIMIT ${CARRIED_ON_MAX}`;
 
 interface FlagState {
@@ -35,10 +35,11 @@ interface FlagState {
   rule: string;
   isOpen: boolean;
   decision: StandingDecision | null;
-  /** What was decided before. */
-  stood: StandingDecision | null;
+  /** As which decisions of before its runs may stand still; several where one was not carried out to the end. */
+  stood: StandingDecision[];
   decidedBy: string | null;
   reason: string | null;
+  /** Up to where the decision was carried out, also once it is open again; null: to the end. */
   actedTo: number | null;
 }
 
@@ -80,8 +81,9 @@ export class FlagDecisions {
       }
       if (decision === 'accept' || decision === 'void') await requireKept(transaction, flagId, runs);
       const act = { actor: asked.actor, reason: asked.reason, flagId };
-      await transaction.query(DECIDE, [flagId, decision, asked.reason, asked.actor]);
-      const steps = await this.act(transaction, { ...state, decision, stood: state.decision }, runs, act);
+      const stood = standsAs(state);
+      await transaction.query(DECIDE, [flagId, decision, asked.reason, asked.actor, stood]);
+      const steps = await this.act(transaction, { ...state, decision, stood }, runs, act);
       await recordAudit(transaction, auditOf(flagId, state, asked, steps));
       await transaction.query(ACTED, [flagId, endOf(runs)]);
       return findFlag(transaction, flagId);
@@ -175,7 +177,8 @@ export class FlagDecisions {
 }
 
 const LOCK = `
-  SELECT f.board_uid AS "boardUid", b.board_id AS "boardId", f.rule, f.is_open AS "isOpen", f.decision, f.stood,
+  SELECT f.board_uid AS "boardUid", b.board_id AS "boardId", f.rule, f.is_open AS "isOpen", f.decision,
+    array_remove(f.stood || f.also_stood, NULL) AS stood,
     f.decided_by AS "decidedBy", f.reason, f.acted_to AS "actedTo"
   FROM flags f JOIN boards b USING (board_uid) WHERE f.flag_id = $1 AND b.board_id IS NOT NULL FOR UPDATE OF f`;
 
@@ -183,6 +186,12 @@ async function lockFlag(transaction: SqlRunner, flagId: string): Promise<FlagSta
   const [state] = await transaction.query<FlagState>(LOCK, [flagId]);
   if (!state) throw flagNotFound(flagId);
   return state;
+}
+
+/** What a decision on an open flag takes back. Behind where the last one came to, runs stand as those before it left them. */
+function standsAs({ decision, stood, actedTo }: FlagState): StandingDecision[] {
+  if (decision === null) return [];
+  return actedTo === null ? [decision] : [...new Set([decision, ...stood])];
 }
 
 /** Where a board has stopped to keep runs, they are there for some minutes yet; nothing can be done to them. */
@@ -216,10 +225,11 @@ async function requireKept(transaction: SqlRunner, flagId: string, runs: readonl
 const endOf = (runs: readonly RunToAct[]): number | null => (runs.length < PART_RUNS ? null : runs.at(-1)!.position);
 
 const DECIDE = `
-  UPDATE flags SET is_open = false, stood = decision, decision = $2, reason = $3, decided_by = $4, decided_at = ladder_now()
+  UPDATE flags SET is_open = false, stood = decision, also_stood = array_remove($5::text[], decision), decision = $2,
+    reason = $3, decided_by = $4, decided_at = ladder_now()
   WHERE flag_id = $1`;
 const ACTED = 'UPDATE flags SET acted_to = $2 WHERE flag_id = $1';
-const REOPEN = 'UPDATE flags SET is_open = true, acted_to = NULL WHERE flag_id = $1';
+const REOPEN = 'UPDATE flags SET is_open = true WHERE flag_id = $1';
 
 async function reopen(transaction: SqlRunner, flagId: string, asked: AskedDecision): Promise<Flag> {
   const state = await lockFlag(transaction, flagId);

@@ -15,6 +15,7 @@ import { LaneHeads1763789000000 } from './migrations/1763789000000-lane-heads.js
 import { LaneMaps1763790000000 } from './migrations/1763790000000-lane-maps.js';
 import { FormerIds1763791000000 } from './migrations/1763791000000-former-ids.js';
 import { RescopesAsked1763792000000 } from './migrations/1763792000000-rescopes-asked.js';
+import { LimitsOfRuns1763795000000 } from './migrations/1763795000000-limits-of-runs.js';
 import { Runs1763775000000 } from './migrations/integrity/1763775000000-runs.js';
 import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-verified-rows.js';
 import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-sanctions.js';
@@ -85,6 +86,7 @@ export const MIGRATIONS = [
   RescopesAsked1763792000000,
   FillsAskedAgain1763793000000,
   WhatAlsoStood1763794000000,
+  LimitsOfRuns1763795000000,
 ];
 
 /** An index of the largest table takes hours; that a server hangs shows on the connection. */

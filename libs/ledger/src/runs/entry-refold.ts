@@ -15,7 +15,7 @@ import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import { entryParameters, runParameters, withoutSubmissions } from '../entries/lane-parameters.js';
-import { WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
+import { RENEW_ENTRIES, WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
 import { moveHead } from '../lanes/lane-heads.js';
 import { nextPosition } from '../lanes/lane-events.js';
 import { KEPT_PARTS, MARK_HOURS, REWRITE_KEPT_PART, SCOPE_VALUES_OF_PLAYER } from './entry-refold-sql.js';
@@ -86,6 +86,7 @@ export class EntryRefold {
     if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
     const refrozen = await refreeze(transaction, { ...asked, current }, rows, changed);
     const version = await this.write(transaction, lane, asked, { changed, kept, missing: refrozen.missing });
+    await renew(transaction, asked, rows);
     const standing = ({ row, after }: RefoldedRow): boolean => standsElse(board, row, stateOf(row), after);
     const differing = changed.filter((one) => (differs(one) && standing(one)) || isKept(one));
     const touched = differing.map(({ row, key }) => ({ windowUid: row.windowUid, playerId: key }));
@@ -175,9 +176,26 @@ export interface RefoldAsked extends RowsAsked {
    * stays: it may be known no more, since a base may hold runs that came after it.
    */
   sinceMs: number;
+  /** Whether a run is among them that was held, and counts now. */
+  isAccepted: boolean;
 }
 
 type PlayerSince = Pick<RefoldAsked, 'board' | 'playerId' | 'sinceMs'>;
+
+/** As a submission does it: an entry that begins is marked, and an accepted run renews one that has a lifetime. */
+async function renew(
+  transaction: SqlRunner,
+  { board, isAccepted, nowMs }: RefoldAsked,
+  rows: readonly RefoldedRow[],
+): Promise<void> {
+  const { entriesMax, entryLifetimeSeconds } = board.definition.limits;
+  if (entriesMax === null && entryLifetimeSeconds === null) return;
+  const isRenewed = isAccepted && entryLifetimeSeconds !== null;
+  const renewed = rows.filter(({ row, after }) => after !== null && (isRenewed || stateOf(row) === null));
+  if (renewed.length === 0) return;
+  const keys = [renewed.map(({ row }) => row.windowUid), renewed.map(({ key }) => key)];
+  await transaction.query(RENEW_ENTRIES, [nowMs, ...keys]);
+}
 
 /** What the player's entry in a window came to at a moment; of a window that does not roll. */
 async function foldedBefore(

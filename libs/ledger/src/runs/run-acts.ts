@@ -201,6 +201,7 @@ export class RunActs {
   ): Promise<RunActed> {
     await decideHeld(transaction, board, act, runs, changeOf);
     const changed: ActedRun[] = [];
+    let isAccepted = false;
     const lane = this.lanes.of(playerId);
     for (const run of runs) {
       const after = { ...run, ...changeOf(run, board.definition) };
@@ -213,13 +214,14 @@ export class RunActs {
       }
       // Rules look at runs that count: a held one was passed by when it came.
       if (run.held && !after.held) await tellRunNow(transaction, lane, { boardUid: board.uid, ...run });
+      isAccepted ||= run.held && !after.held && !after.voided;
       changed.push(after);
     }
     const ofRun = runs.at(-1)!.position;
     if (changed.length === 0) return { playerId, changed: false, version: ofRun, windows: [] };
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
     const sinceMs = Math.min(...changed.map(({ acceptedAtMs }) => acceptedAtMs));
-    const asked = { board, playerId, windowUids, sinceMs, nowMs: await ledgerNowMs(transaction) };
+    const asked = { board, playerId, windowUids, sinceMs, isAccepted, nowMs: await ledgerNowMs(transaction) };
     const { version, windows, touched } = await this.refold.refold(transaction, lane, asked);
     const record = auditOf({ action, act, board, playerId }, changed, windows);
     const auditId = await recordAudit(transaction, record);

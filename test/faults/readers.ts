@@ -4,6 +4,7 @@ import { call, type Answer } from './call.js';
 import type { Chance } from './chance.js';
 import type { FaultInstallation } from './installation.js';
 import type { KnownRuns, ShownList, ShownRow } from './known-runs.js';
+import { Waits } from './waits.js';
 
 /**
  * What is read: a list near its top, which comes from the snapshot too; pages that no snapshot has; a player's exact
@@ -24,6 +25,8 @@ export interface ReadCounts {
   before: number;
   /** Of those that were answered: the oldest that one was, in milliseconds. */
   oldestMs: number;
+  /** The longest wait of any, those without an answer included; known once they are taken. */
+  slowestMs: number;
 }
 
 export interface ReadersOptions {
@@ -65,6 +68,7 @@ export class Readers {
   /** Over the whole time. */
   readonly all = newCounts();
   private counts = newCounts();
+  private readonly waits = new Map(READS.map((kind) => [kind, new Waits()]));
   private readonly versions = new Map<string, { version: number; total: number; asOfMs: number }>();
   private readonly reading: Promise<void>[];
   private isStopping = false;
@@ -104,6 +108,10 @@ export class Readers {
   take(): Record<Read, ReadCounts> {
     const taken = this.counts;
     this.counts = newCounts();
+    for (const [kind, waits] of this.waits) {
+      taken[kind].slowestMs = waits.longestMs;
+      waits.restart();
+    }
     return taken;
   }
 
@@ -127,7 +135,8 @@ export class Readers {
       ended: `entries?window=${SEASON.id}&limit=500`,
     }[kind];
     const askedAtMs = Date.now();
-    const answer = await call(`${list}/${path}`, { key: this.installation.adminKey });
+    const asked = call(`${list}/${path}`, { key: this.installation.adminKey });
+    const answer = await this.waits.get(kind)!.of(asked);
     const name = `${kind} at ${list}`;
     const wrong = this.judge(kind, board, playerId, answer, askedAtMs);
     // The total of an estimate counts the player who is asked for, whom its sketch may not hold yet.
@@ -207,5 +216,8 @@ const shownList = (board: FaultBoard, answer: ShownAnswer, notBeforeMs: number):
 
 const newCounts = (): Record<Read, ReadCounts> =>
   Object.fromEntries(
-    READS.map((kind) => [kind, { ok: 0, refused: 0, codes: new Set(), unanswered: 0, before: 0, oldestMs: 0 }]),
+    READS.map((kind) => [
+      kind,
+      { ok: 0, refused: 0, codes: new Set(), unanswered: 0, before: 0, oldestMs: 0, slowestMs: 0 },
+    ]),
   ) as unknown as Record<Read, ReadCounts>;

@@ -6,7 +6,7 @@ import { Chance } from './chance.js';
 import { FaultInstallation, type FaultyApp, type InstallationOptions } from './installation.js';
 import { KnownRuns } from './known-runs.js';
 import { Load, type LoadOptions } from './load.js';
-import { Readers } from './readers.js';
+import { READS, Readers, type Read, type ReadCounts } from './readers.js';
 import { SentRuns } from './sent-runs.js';
 import { openSpectators, type Spectator } from './spectators.js';
 import { record, recordFailureOf } from './table.js';
@@ -24,7 +24,7 @@ const CLIENTS = 6;
 const SETTLED_WITHIN_MS = 60_000;
 /** Of the submissions that are sent during a fault that must not hold them up, so many are answered at least. */
 const ANSWERED_MIN = 20;
-/** No benchmark, as the machine may be loaded: a submission that waits for what does not answer takes longer. */
+/** No benchmark, as the machine may be loaded: what waits for a service that does not answer takes longer. */
 const HELD_UP_MS = 4000;
 /** More than a snapshot holds, so that there are pages that only the shards have. */
 export const PLAYERS = 130;
@@ -96,6 +96,21 @@ export class Scenario {
   /** Expects that no submission since {@link Load.countAnew} waited as for what does not answer. */
   expectShortWaits(meanwhile: string): void {
     expect(this.load.waits.longestMs, `a submission waited ${meanwhile}`).toBeLessThan(HELD_UP_MS);
+  }
+
+  /**
+   * Expects that reads of every kind went on since they were last taken: none refused, none unanswered, none that waited.
+   * @returns what was read
+   */
+  expectReadsWentOn(meanwhile: string): Record<Read, ReadCounts> {
+    const taken = this.readers.take();
+    for (const kind of READS) {
+      const { ok, codes, unanswered, slowestMs } = taken[kind];
+      expect({ codes: [...codes], unanswered }, `${kind} ${meanwhile}`).toEqual({ codes: [], unanswered: 0 });
+      expect(ok, `${kind}: nothing was read ${meanwhile}`).toBeGreaterThan(0);
+      expect(slowestMs, `${kind}: a read waited ${meanwhile}`).toBeLessThan(HELD_UP_MS);
+    }
+    return taken;
   }
 
   /** Ends the load, audits, expects that nothing was lost, doubled or shown wrongly, and records the row. */

@@ -77,11 +77,15 @@ describe('a database that does not answer', () => {
       opened.push(proxy);
       const databaseUrl = postgres.url.replace(String(postgres.port), String(proxy.port));
       const running = await begin({ fault: '5 database hangs', databaseUrl, auditDatabaseUrl: postgres.url });
-      const { load } = running.scenario;
+      const { load, readers } = running.scenario;
+      // A board that changes is read from PostgreSQL anew.
+      await running.scenario.untilSeasonIsSettled();
+      await sleep(2000);
       for (const way of TRIED) {
         const refused = load.count(503);
         const { harm, lastsMs, mend } = WAYS[way]!;
         harm(proxy);
+        readers.take();
         const lasted = sleep(lastsMs);
         if (way === 'hangs') {
           await sleep(500);
@@ -90,6 +94,7 @@ describe('a database that does not answer', () => {
           expect(flood.withoutRetryAfter).toBe(0);
         }
         await lasted;
+        running.scenario.expectReadsWentOn(`while the database ${way}`);
         mend(proxy);
         // By now the time-outs of what waited when it hung are over.
         if (way === 'hangs') {

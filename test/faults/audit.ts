@@ -72,7 +72,7 @@ export async function audit(
       if (faults.length > 0) await sleep(LOOK_EVERY_MS);
     } while (faults.length > 0 && Date.now() - startedMs < withinMs);
     const wholeAfterSeconds = (Date.now() - startedMs) / 1000;
-    faults.push(...spectators.flatMap(({ wrong }) => wrong), ...contradictions(spectators));
+    faults.push(...spectators.flatMap(({ wrong, refused }) => [...wrong, ...refused]), ...contradictions(spectators));
     return {
       answered: answered.length,
       lost,

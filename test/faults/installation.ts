@@ -33,6 +33,8 @@ export interface InstallationOptions {
 
 /** One process of the installation: killed and started again, it is found at the same address. */
 export class FaultyApp {
+  /** Whether it was ever killed or stopped. */
+  wasEnded = false;
   private running: RunningApp | null = null;
 
   constructor(
@@ -81,6 +83,7 @@ export class FaultyApp {
   /** kill -9; resolves once it is gone. */
   async kill(): Promise<void> {
     if (!this.isRunning) return;
+    this.wasEnded = true;
     const exited = once(this.process, 'exit');
     this.process.kill('SIGKILL');
     await exited;
@@ -88,6 +91,7 @@ export class FaultyApp {
 
   /** SIGTERM; resolves once it is gone, with how it ended and how long that took. */
   async terminate(): Promise<{ code: number | null; signal: string | null; seconds: number }> {
+    this.wasEnded = true;
     const startedMs = Date.now();
     const exited = once(this.process, 'exit') as Promise<[number | null, string | null]>;
     this.process.kill('SIGTERM');

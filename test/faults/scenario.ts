@@ -121,12 +121,15 @@ export class Scenario {
     const { lost, doubled, boards, spectators, wholeAfterSeconds } = result;
     const { wrong } = this.load;
     const readWrong = this.readers.wrong;
-    expect({ lost, doubled, faults: result.faults, wrong, readWrong }, this.outputs()).toEqual({
+    const isGatewayEnded = this.installation.gateways.some(({ wasEnded }) => wasEnded);
+    const closed = isGatewayEnded ? [] : this.spectators.flatMap(({ closeCodes }) => closeCodes);
+    expect({ lost, doubled, faults: result.faults, wrong, readWrong, closed }, this.outputs()).toEqual({
       lost: [],
       doubled: [],
       faults: [],
       wrong: [],
       readWrong: [],
+      closed: [],
     });
     expect(answered.length).toBeGreaterThan(0);
     record({

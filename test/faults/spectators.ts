@@ -16,6 +16,8 @@ const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 1000;
 const RESUME_AGAIN_MS = 200;
 const ID = '1';
+/** Of a service in trouble: it is asked again. */
+const NOT_NOW = new Set([429, 503]);
 
 /**
  * A client of the live socket that keeps the contract's rule: it ignores what is old, applies what follows, resumes
@@ -28,6 +30,8 @@ export class Spectator {
   readonly closeCodes: number[] = [];
   /** What the contract forbids: a delta that does not fit, a number that comes again with another list. */
   readonly wrong: string[] = [];
+  /** Error frames that say something else than to ask again later. */
+  readonly refused: string[] = [];
   /** How often it was sent a number below its own: a gateway that was behind, or a history that began again. */
   wentBack = 0;
   private socket: WebSocket | null = null;
@@ -87,6 +91,8 @@ export class Spectator {
   private take(frame: ServerFrame): void {
     if (frame.type === 'ping') return;
     if (frame.type === 'error') {
+      const { status, code } = frame.problem!;
+      if (!NOT_NOW.has(status)) this.refused.push(`${JSON.stringify(this.watched)}: ${status} ${code}`);
       // It cannot be answered now; a subscription that has ended is asked for anew.
       setTimeout(() => this.ask(), RESUME_AGAIN_MS);
       return;

@@ -87,6 +87,22 @@ describe('a void game', () => {
     await recompute(elo, history, new Map([[1, null]]), 3);
   });
 
+  it('is refused where the games that come out differently have too many players to hold', async () => {
+    const pool = ratingPool('weng-lin');
+    const place = (player: number, at: number): [string, number] => [`p${player}`, ((player * (at + 3)) % 40) + 1];
+    const games = Array.from({ length: 10 }, (_, at) =>
+      poolGame(at + 1, Object.fromEntries(Array.from({ length: 40 }, (_, player) => place(player, at)))),
+    );
+    const history = new MemoryRatedHistory(pool, games);
+    await expect(recompute(pool, history, new Map([[1, null]]), 20)).rejects.toMatchObject({
+      code: 'RECOMPUTE_TOO_LARGE',
+      extensions: { gamesMax: 20 },
+    });
+    await recompute(pool, history, new Map([[1, null]]), 40);
+    // One game is always held, however large it is.
+    await recompute(pool, history, new Map([[10, null]]), 1);
+  });
+
   it('is forgotten by K rules as soon as they stop to count games', async () => {
     const pool = ratingPool('elo', { k: [{ gamesBelow: 2, k: 40 }, { k: 10 }], floor: 1500 });
     const games = Array.from({ length: 10 }, (_, at) => poolGame(at + 1, { ada: 1, bob: 1 }));

@@ -6,6 +6,9 @@ import type { RatingPool } from './pool.js';
 import { isSameState, type RatingState } from './rating-algorithm.js';
 import { DifferingPlayers, type DifferingStates, type RecomputedRefund, type Refund } from './refund.js';
 
+/** So many players a game, on average, may have those that come out differently: they are held until they are written. */
+const PLAYERS_PER_GAME_MAX = 12;
+
 /** What is stored of a pool that rates with each game, as a recompute asks for it: all from one moment. */
 export interface RatedHistory {
   /** The game at this position with what it did. */
@@ -52,7 +55,8 @@ export interface Recomputation {
  * Ratings as they would be had the corrected games never been, or been as they are said now: to the last bit, as long as
  * the engine is the one that rated. Only those are followed whose states differ from what is stored, game by game in the
  * order of positions; who comes out with the stored bits again is left alone.
- * @throws RECOMPUTE_TOO_LARGE where more than `gamesMax` games are reached, corrected ones included
+ * @throws RECOMPUTE_TOO_LARGE where more than `gamesMax` games are reached, corrected ones included, or those that come out
+ *   differently have more than {@link PLAYERS_PER_GAME_MAX} times as many players
  */
 export async function recompute(
   pool: RatingPool,
@@ -60,7 +64,7 @@ export async function recompute(
   corrections: Corrections,
   gamesMax: number,
 ): Promise<Recomputation> {
-  const run = new Recompute(pool, history, corrections);
+  const run = new Recompute(pool, history, corrections, gamesMax);
   for (let position = run.next(); position !== null; position = run.next()) {
     if (run.gamesReached === gamesMax) throw recomputeTooLarge(gamesMax);
     await run.step(position);
@@ -74,6 +78,12 @@ export async function recompute(
 export const recomputeTooLarge = (gamesMax: number): LadderError =>
   new LadderError('RECOMPUTE_TOO_LARGE', `More than ${gamesMax} games would be computed again.`, { gamesMax });
 
+/** Their games come out differently, and would have to be held all at once. */
+function playersTooMany(gamesMax: number): LadderError {
+  const detail = `Games with more than ${PLAYERS_PER_GAME_MAX * gamesMax} players in all would come out differently.`;
+  return new LadderError('RECOMPUTE_TOO_LARGE', detail, { gamesMax });
+}
+
 /** Goes from game to game, holding whose states differ from what is stored. */
 class Recompute {
   readonly games: RecomputedGame[] = [];
@@ -82,11 +92,13 @@ class Recompute {
   gamesReached = 0;
 
   private readonly open: PositionHeap;
+  private playersHeld = 0;
 
   constructor(
     private readonly pool: RatingPool,
     private readonly history: RatedHistory,
     private readonly corrections: Corrections,
+    private readonly gamesMax: number,
   ) {
     this.open = new PositionHeap(corrections.keys());
     this.players = new DifferingPlayers(history);
@@ -115,6 +127,9 @@ class Recompute {
       if (next !== null) this.open.add(next);
     }
     if (correction === undefined && isSameRating(before, after!)) return;
+    this.playersHeld += named.size;
+    const isTooMuch = this.playersHeld > PLAYERS_PER_GAME_MAX * this.gamesMax;
+    if (isTooMuch && this.games.length > 0) throw playersTooMany(this.gamesMax);
     this.games.push({ before, after });
     for (const playerId of named) this.touched.add(playerId);
   }

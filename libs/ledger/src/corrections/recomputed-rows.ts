@@ -6,6 +6,8 @@ import { changesOf } from '../periods/period-changes.js';
 import { changeParameters, INSERT_CHANGES, RATING_JSON, type ChangeOfGame } from '../pools/rating-rows.js';
 
 const CHUNK = 1000;
+/** The most changes that one statement writes; more only where one game or one player's period has more. */
+const CHANGES_AT_ONCE = 2000;
 
 const FORGET_CHANGES = prepared(`
   DELETE FROM rating_changes AS c USING unnest($2::text[], $3::bigint[]) AS k (player_id, position)
@@ -29,8 +31,9 @@ export async function writeRecomputedGames(
   eventPosition: number,
   games: readonly RecomputedGame[],
 ): Promise<void> {
-  for (let from = 0; from < games.length; from += CHUNK) {
-    const chunk = games.slice(from, from + CHUNK);
+  const sizeOf = ({ before, after }: RecomputedGame): number =>
+    Math.max(before.changes.length, after?.changes.length ?? 0);
+  for (const chunk of chunksBySize(games, sizeOf)) {
     const forgotten = chunk.flatMap(({ before }) =>
       before.changes.map(({ playerId }) => ({ playerId, position: before.game.position })),
     );
@@ -76,8 +79,9 @@ export async function writeRecomputedPeriods(
   periods: readonly RecomputedPeriod[],
   positions: { firstPositionOf(period: number): number },
 ): Promise<void> {
-  for (let from = 0; from < periods.length; from += CHUNK) {
-    const chunk = periods.slice(from, from + CHUNK);
+  const sizeOf = ({ before, after }: RecomputedPeriod): number =>
+    Math.max(before?.games.length ?? 0, after?.games.length ?? 0);
+  for (const chunk of chunksBySize(periods, sizeOf)) {
     const rowsOf = (change: PeriodChange | null, period: number): ChangeOfGame[] =>
       change === null || change.unrated !== null ? [] : changesOf(change, positions.firstPositionOf(period));
     const changes = chunk.flatMap(({ after, period }) => rowsOf(after, period));
@@ -96,6 +100,24 @@ export async function writeRecomputedPeriods(
       int8Array(chunk.map(({ period }) => period)),
     ]);
   }
+}
+
+/** One after the other, so that what is made of them is never there of all at once. */
+function* chunksBySize<One>(all: readonly One[], sizeOf: (one: One) => number): Generator<One[]> {
+  let chunk: One[] = [];
+  let size = 0;
+  for (const one of all) {
+    // What has no changes is marked all the same.
+    const more = Math.max(sizeOf(one), 1);
+    if (chunk.length > 0 && size + more > CHANGES_AT_ONCE) {
+      yield chunk;
+      chunk = [];
+      size = 0;
+    }
+    chunk.push(one);
+    size += more;
+  }
+  if (chunk.length > 0) yield chunk;
 }
 
 const keysOf = (changes: readonly { playerId: string; position: number }[]): unknown[] => [

@@ -1,6 +1,6 @@
 // Real: PostgreSQL with the ledger's schema; windows and editions are rows that the tests write.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
+import { GLOBAL_SCOPE, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { EditionCatalog, StandingsReader } from '@laddercast/ledger';
 import { RankReadings, StandingsRanks } from '@laddercast/projections';
 import { ListResolver, RunEntryKeys, type ListNames, type ResolvedList } from '@laddercast/queries';
@@ -268,6 +268,9 @@ describe('a list is found', () => {
       proxy.cut();
       expect(await lists.resolve(names)).toMatchObject({ board: { revision: changed.revision }, window });
       expect(await away.windows.byUid(window.uid)).toEqual(window);
+      // As ticks look for it, of a list that somebody begins to watch now.
+      const ref = { boardUid: board.uid, windowUid: window.uid, scope: GLOBAL_SCOPE };
+      expect(await lists.byRef(ref)).toMatchObject({ window, scope: 'global' });
     });
   });
 

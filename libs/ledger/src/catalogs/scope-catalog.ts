@@ -1,3 +1,4 @@
+import { GLOBAL_SCOPE, GUILDS_SCOPE } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { growingCache } from '@laddercast/platform';
@@ -54,8 +55,8 @@ export class ScopeCatalog {
     const missing: number[] = [];
     for (const uid of uids) {
       const name = this.names.get(uid);
-      if (name === undefined) missing.push(uid);
-      else names.set(uid, name);
+      if (name !== undefined) names.set(uid, name);
+      else if (uid !== GLOBAL_SCOPE && uid !== GUILDS_SCOPE) missing.push(uid);
     }
     if (missing.length === 0) return names;
     for (const [name, uid] of await this.read('scope_uid = ANY($1::int[])', missing)) names.set(uid, name);

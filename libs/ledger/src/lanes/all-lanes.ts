@@ -4,10 +4,13 @@ import { Lanes } from './lanes.js';
 import { Turns } from './turns.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
+/** Some hundred boards may be put at once. */
+const TURN_WITHIN_MS = 30_000;
+
 /** Transactions on whole boards: while one runs, no entry is written anywhere. */
 @Injectable()
 export class AllLanes {
-  private readonly turns = new Turns();
+  private readonly turns = new Turns(TURN_WITHIN_MS);
 
   constructor(
     private readonly database: PostgresDatabase,

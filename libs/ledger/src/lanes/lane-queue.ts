@@ -5,6 +5,8 @@ import { OutboxNotifier } from './outbox-notifier.js';
 import { Turns } from './turns.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
+const TURN_WITHIN_MS = 10_000;
+
 /**
  * Writes in a lane beside the runs: profiles, memberships. One transaction at a time for each lane of this process,
  * because one that waits keeps a connection that the lane's holder may need.
@@ -47,7 +49,7 @@ export class LaneQueue {
   }
 
   private async inTurnOf<T>(lane: number, work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
-    const turns = this.turns.get(lane) ?? new Turns();
+    const turns = this.turns.get(lane) ?? new Turns(TURN_WITHIN_MS);
     this.turns.set(lane, turns);
     try {
       return await turns.take(() => this.database.transaction(work));

@@ -13,7 +13,7 @@ describe('turns', () => {
   }
 
   it('come one after another, whatever became of the one before', async () => {
-    const turns = new Turns();
+    const turns = new Turns(10_000);
     const began: number[] = [];
     const taken = [1, 2, 3].map((number) =>
       turns.take(async () => {
@@ -31,7 +31,7 @@ describe('turns', () => {
   });
 
   it('that come too late are refused, and nothing is done for them', async () => {
-    const turns = new Turns();
+    const turns = new Turns(10_000);
     const { work, letGo } = held();
     const first = turns.take(work);
     // It has begun, and waits no more.
@@ -49,7 +49,7 @@ describe('turns', () => {
   });
 
   it('are waited for by so many, and no more', async () => {
-    const turns = new Turns();
+    const turns = new Turns(10_000);
     const { work, letGo } = held();
     const first = turns.take(work);
     // It has begun, and waits no more.

@@ -1,8 +1,9 @@
 // Real: PostgreSQL, its clock in the test's hands, and the ledger of one process. Tables are read in the order of their rows, as
 // PostgreSQL does with small ones.
-import { PostgresDatabase, type Pool } from '@laddercast/ledger';
+import type { Pool } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, playersByPlace, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setForDatabase } from '../nodes/database-settings.js';
 import { FeedNode } from '../nodes/feed-node.js';
 import { gameOf } from '../nodes/pool-node.js';
 
@@ -17,12 +18,11 @@ describe('games that were recorded in one moment, of which the first was given a
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    const before = new PostgresDatabase({ url: testDatabase.url });
-    await before.open({ migrate: false });
-    for (const scan of ['indexscan', 'indexonlyscan', 'bitmapscan']) {
-      await before.query(`ALTER DATABASE "${new URL(testDatabase.url).pathname.slice(1)}" SET enable_${scan} = off`);
-    }
-    await before.close();
+    const scans = ['indexscan', 'indexonlyscan', 'bitmapscan'];
+    await setForDatabase(
+      testDatabase.url,
+      scans.map((scan) => `enable_${scan} = off`),
+    );
     node = new FeedNode(testDatabase.url);
     await node.start();
     clock = await DatabaseClock.of(testDatabase.url);

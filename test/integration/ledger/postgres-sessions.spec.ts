@@ -2,6 +2,7 @@
 import { PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setForDatabase } from '../nodes/database-settings.js';
 
 const SETTINGS = `SELECT current_setting('transaction_isolation') AS isolation,
   current_setting('extra_float_digits') AS digits, current_setting('jit') AS jit`;
@@ -13,17 +14,8 @@ describe('a session of the service', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    const before = new PostgresDatabase({ url: testDatabase.url });
-    const name = new URL(testDatabase.url).pathname.slice(1);
-    await before.open({ migrate: false });
-    for (const setting of [
-      `default_transaction_isolation = 'repeatable read'`,
-      'extra_float_digits = -3',
-      'jit = on',
-    ]) {
-      await before.query(`ALTER DATABASE "${name}" SET ${setting}`);
-    }
-    await before.close();
+    const settings = [`default_transaction_isolation = 'repeatable read'`, 'extra_float_digits = -3', 'jit = on'];
+    await setForDatabase(testDatabase.url, settings);
     database = new PostgresDatabase({ url: testDatabase.url });
     await database.open({ migrate: false });
   });

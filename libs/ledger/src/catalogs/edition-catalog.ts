@@ -1,4 +1,4 @@
-import { sleep } from '@laddercast/platform';
+import { inTimeOr } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { LRUCache } from 'lru-cache';
@@ -94,7 +94,7 @@ export class EditionCatalog {
     const asked = this.ask(windowUid, kind);
     const last = this.known.get(key, { allowStale: true });
     if (!last) return asked;
-    return Promise.race([asked, sleep(WAITED_FOR_MS).then(() => last)]).catch((error: unknown) => {
+    return inTimeOr(asked, WAITED_FOR_MS, () => last).catch((error: unknown) => {
       if (isDatabaseUnavailable(error)) return last;
       throw error;
     });

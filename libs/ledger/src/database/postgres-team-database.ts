@@ -4,7 +4,7 @@ import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { postgresAddress } from './postgres-address.js';
 import { PostgresClient } from './postgres-client.js';
 import type { SqlRunner } from './postgres-database.js';
-import { MIGRATION_CONNECTIONS, runMigrations } from './postgres-migrations.js';
+import { MIGRATION_CONNECTIONS, MIGRATION_LIMITS, runMigrations } from './postgres-migrations.js';
 
 /** TypeORM's, in the transaction of a migration. */
 export type MigrationRunner = QueryRunner;
@@ -113,6 +113,7 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
     schema,
     MIGRATION_STATEMENT_TIMEOUT_MS,
   );
+  const { idle_in_transaction_session_timeout } = MIGRATION_LIMITS;
   const source = new DataSource({
     type: 'postgres',
     driver: pg,
@@ -123,8 +124,7 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
     migrations: migrations as DataSource['options']['migrations'] & unknown[],
     migrationsTableName: 'migrations',
     poolSize: MIGRATION_CONNECTIONS,
-    // A migration may compute between its statements. The number 0 would not be sent.
-    extra: { ...extra, idle_in_transaction_session_timeout: '0', Client: PostgresClient },
+    extra: { ...extra, idle_in_transaction_session_timeout, Client: PostgresClient },
   });
   await source.initialize();
   try {

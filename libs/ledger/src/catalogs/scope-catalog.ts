@@ -1,4 +1,4 @@
-import { GLOBAL_SCOPE, GUILDS_SCOPE } from '@laddercast/domain';
+import { GUILDS_SCOPE } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { growingCache } from '@laddercast/platform';
@@ -49,14 +49,14 @@ export class ScopeCatalog {
     return names.filter((name) => known.has(name) || found.has(name));
   }
 
-  /** The names of numbers; those of the built-in lists have none. */
+  /** The names of numbers; built-in lists and those of patches have none. */
   async namesOf(uids: readonly number[]): Promise<Map<number, string>> {
     const names = new Map<number, string>();
     const missing: number[] = [];
     for (const uid of uids) {
       const name = this.names.get(uid);
       if (name !== undefined) names.set(uid, name);
-      else if (uid !== GLOBAL_SCOPE && uid !== GUILDS_SCOPE) missing.push(uid);
+      else if (uid > GUILDS_SCOPE) missing.push(uid);
     }
     if (missing.length === 0) return names;
     for (const [name, uid] of await this.read('scope_uid = ANY($1::int[])', missing)) names.set(uid, name);

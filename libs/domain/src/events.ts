@@ -128,6 +128,8 @@ export interface RatingChanged {
   playedAtMs?: number[];
   /** In all windows entries come or go: the player is rankable since these games, or no more. */
   isEverywhere?: true;
+  /** Windows whose end and grace are over, by number: once all up to this event is on their boards, they may close. */
+  lastFeedOf?: number[];
   /** The whole new state. */
   rating: {
     state: {

@@ -94,6 +94,7 @@ export * from './boards/fed-boards.js';
 export * from './feeds/board-feeder.js';
 export * from './feeds/board-filler.js';
 export * from './feeds/entry-ends.js';
+export * from './feeds/last-feeds.js';
 export * from './feeds/fed-entries.js';
 export { boardNotFed } from './restatements/restated-window.js';
 export * from './restatements/restatements.js';

@@ -56,6 +56,7 @@ import { PoolRegistry } from './pools/pool-registry.js';
 import { PatchRegistry } from './patches/patch-registry.js';
 import { RatingAlgorithms } from './pools/rating-algorithms.js';
 import { EntriesEndedFold, EntryEnder } from './feeds/entry-ends.js';
+import { LastFeedFold, LastFeeds } from './feeds/last-feeds.js';
 import { HistoryPrunedFold } from './rating-history/history-pruned-fold.js';
 import { RatingHistoryPruner } from './rating-history/rating-history-pruner.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
@@ -174,11 +175,12 @@ const ofProjectors: Provider[] = [
   CorrectionFold,
   PeriodClosedFold,
   EntriesEndedFold,
+  LastFeedFold,
   RulesChangedFold,
   HistoryPrunedFold,
   {
     provide: POOL_EVENT_FOLDS,
-    inject: [CorrectionFold, PeriodClosedFold, EntriesEndedFold, RulesChangedFold, HistoryPrunedFold],
+    inject: [CorrectionFold, PeriodClosedFold, EntriesEndedFold, LastFeedFold, RulesChangedFold, HistoryPrunedFold],
     useFactory: (...folds: PoolEventFold[]) => folds,
   },
   PoolFolds,
@@ -186,6 +188,7 @@ const ofProjectors: Provider[] = [
   BoardFeeder,
   BoardFiller,
   EntryEnder,
+  LastFeeds,
   RestatedEntries,
   WindowRestater,
   RatingHistoryPruner,

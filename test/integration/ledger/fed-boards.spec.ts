@@ -103,7 +103,7 @@ describe('boards that a rating pool feeds', () => {
     await play(pool, 'g1', { ada: 1, bob: 2 });
     await node.settle(pool.uid);
     const { uid, revision } = node.boards.byId(board)!;
-    const [window] = await node.windows.open(node.boards.byId(board)!, Date.now());
+    const [window] = await node.windows.open(node.boards.byId(board)!);
     const newest = (await node.pools.get(pool.id)).ratedPosition;
     const write = (feedPosition: number, score: number | null, playerId: string): Promise<{ windows: string[] }> =>
       node.ledger.write({

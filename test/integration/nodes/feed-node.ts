@@ -1,6 +1,14 @@
 import type { FeedBoardsCommand } from '@laddercast/commands';
 import { withBoardDefaults, type Board, type BoardDefinition, type RatingChanged } from '@laddercast/domain';
-import { BoardFeeder, BoardFiller, EntriesEndedFold, EntryEnder, RulesChangedFold } from '@laddercast/ledger';
+import {
+  BoardFeeder,
+  BoardFiller,
+  EntriesEndedFold,
+  EntryEnder,
+  LastFeedFold,
+  LastFeeds,
+  RulesChangedFold,
+} from '@laddercast/ledger';
 import { RatingFeedSaga } from '@laddercast/sagas';
 import type { FedOracleRow } from '@laddercast/testing';
 import type { CommandBus } from '@nestjs/cqrs';
@@ -13,13 +21,14 @@ export class FeedNode extends PoolNode {
   readonly feeder = new BoardFeeder(this.database, this.boards, this.windows, this.ledger, this.algorithms);
   readonly filler = new BoardFiller(this.database, this.boards, this.feeder);
   readonly ender = new EntryEnder(this.database, this.work);
+  readonly lastFeeds = new LastFeeds(this.database, this.work);
   private readonly saga = new RatingFeedSaga({
-    execute: ({ poolUid, players }: FeedBoardsCommand) => this.feeder.feed(poolUid, players),
+    execute: ({ poolUid, players, lastFeed }: FeedBoardsCommand) => this.feeder.feed(poolUid, players, lastFeed),
   } as CommandBus);
 
   constructor(url: string, outboxEventsMax?: number) {
     super(url, outboxEventsMax);
-    this.folds.push(new EntriesEndedFold(), new RulesChangedFold());
+    this.folds.push(new EntriesEndedFold(), new LastFeedFold(this.algorithms), new RulesChangedFold());
   }
 
   async makeBoard(id: string, definition: Partial<BoardDefinition> = {}): Promise<Board> {

@@ -51,7 +51,7 @@ export class RestateNode extends FeedNode {
   private told = 0;
 
   /** Rates all that is recorded, and tells the boards what is new, once. */
-  async play(...pools: Pool[]): Promise<void> {
+  async play(...pools: Pick<Pool, 'uid'>[]): Promise<void> {
     for (const pool of pools) await this.rater.rate(pool.uid);
     const rows = await this.database.query<{ payload: string; position: number }>(
       `SELECT payload, position FROM outbox WHERE topic = 'rating-changed' AND position > $1 ORDER BY position`,
@@ -62,7 +62,20 @@ export class RestateNode extends FeedNode {
     await this.deliver(rows.map(({ payload }) => JSON.parse(payload) as never));
   }
 
+  /** Closes what is due, after the last feed of the pools, and with all boards filled. */
   async closeWindows(): Promise<void> {
+    await this.fill();
+    await this.lastFeeds.run(ALWAYS);
+    await this.play(
+      ...(await this.database.query<Pick<Pool, 'uid'>>(
+        'SELECT pool_uid AS uid FROM pools WHERE rated_position < recorded_position',
+      )),
+    );
+    await this.closeFed();
+  }
+
+  /** Closes what is due and waits for no pool. */
+  async closeFed(): Promise<void> {
     await this.windowCloser.run(ALWAYS);
     await this.boards.refresh();
   }

@@ -6,7 +6,7 @@ import { FeedBoardsCommand } from './pool-commands.js';
 export class FeedBoardsHandler implements ICommandHandler<FeedBoardsCommand> {
   constructor(private readonly feeder: BoardFeeder) {}
 
-  execute({ poolUid, players }: FeedBoardsCommand): Promise<void> {
-    return this.feeder.feed(poolUid, players);
+  execute({ poolUid, players, lastFeed }: FeedBoardsCommand): Promise<void> {
+    return this.feeder.feed(poolUid, players, lastFeed);
   }
 }

@@ -1,6 +1,6 @@
 import type { LadderError, RankMovement, UnratedReason } from '@laddercast/domain';
 import type { Identity } from '@laddercast/identity';
-import type { AskedCorrection, CorrectionOutcome, FedPlayer, Pool, PoolDefinition } from '@laddercast/ledger';
+import type { AskedCorrection, CorrectionOutcome, FedPlayer, LastFeed, Pool, PoolDefinition } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
 import type { GameBody } from '../bodies/game-body.js';
 
@@ -92,6 +92,8 @@ export class FeedBoardsCommand extends Command<void> {
   constructor(
     readonly poolUid: number,
     readonly players: readonly FedPlayer[],
+    /** null: no window waits for it. */
+    readonly lastFeed: LastFeed | null = null,
   ) {
     super();
   }

@@ -23,6 +23,7 @@ import {
   Reconciliations,
   EndedRuns,
   EntryEnder,
+  LastFeeds,
   RatingAlgorithms,
   RatingHistoryPruner,
   RollingExpirer,
@@ -82,6 +83,7 @@ function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
   const patches = part(PatchRegistry);
   const filler = part(BoardFiller);
   const ender = part(EntryEnder);
+  const lastFeeds = part(LastFeeds);
   const restater = part(WindowRestater);
   const { everywhere, ofTeams } = part(RatingAlgorithms);
   const periods = part(PeriodCloser);
@@ -198,8 +200,13 @@ function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
       ttlMs: 5000,
       askEveryMs: 1000,
       log: 'pools',
-      failing: 'Boards that rating pools feed are not filled now, and entries whose time is over stay on them',
-      duties: [fillingOf(everywhere), look.duty(ender.due, { everyMs: 500, run: (signal) => ender.run(signal) })],
+      failing:
+        'Boards that rating pools feed are not filled now, entries whose time is over stay on them, and windows stay open',
+      duties: [
+        fillingOf(everywhere),
+        look.duty(ender.due, { everyMs: 500, run: (signal) => ender.run(signal) }),
+        look.duty(lastFeeds.due, { everyMs: 250, run: (signal) => lastFeeds.run(signal) }),
+      ],
     },
     {
       name: 'pools:restate',

@@ -37,6 +37,7 @@ const TABLES_BY_WINDOW = [
   'revisions_due',
   'restatements',
   'restated_entries',
+  'last_feeds',
 ];
 
 const TABLES_OF_FLAGS = ['flag_runs', 'run_acts', 'rule_examinations', 'flags'];

@@ -107,10 +107,23 @@ export class WindowCatalog {
     return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
   }
 
-  /** The windows of a board that were made and take entries at that time. */
-  async open(board: Board, nowMs: number): Promise<StoredWindow[]> {
-    const { graceSeconds } = board.definition;
-    return (await this.unsettledOf(board)).filter((window) => isWindowOpen(window, graceSeconds, nowMs));
+  /** The windows of a board that were made and are not closed; the end of some may be over. */
+  async open(board: Board): Promise<StoredWindow[]> {
+    return (await this.unsettledOf(board)).filter(({ state }) => state === 'open');
+  }
+
+  /**
+   * Makes a window that would have closed long ago, since something that it holds came in time.
+   * @param dueMs when it was due to close, Unix ms
+   * @returns undefined where the board was made after that
+   * @throws StaleBoardError
+   */
+  async makeEnded(board: Board, bounds: WindowBounds, dueMs: number): Promise<StoredWindow | undefined> {
+    const [after] = await this.database.query(
+      'SELECT FROM boards WHERE board_uid = $1 AND created_at >= to_timestamp($2::float8 / 1000)',
+      [board.uid, dueMs],
+    );
+    return after ? undefined : this.insert(board, bounds);
   }
 
   /** The window of a spec that holds an instant, made when it is not there yet; null when there is none. */
@@ -246,6 +259,10 @@ export class WindowCatalog {
     if (!isWindowOpen({ ...bounds, state: 'open' }, board.definition.graceSeconds, nowMs)) {
       return this.rememberOver(board, calculated, { ...bounds, uid: 0, state: 'settled' }, nowMs);
     }
+    return this.insert(board, bounds);
+  }
+
+  private async insert(board: Board, bounds: WindowBounds): Promise<StoredWindow> {
     // Only by the present definition: a window made by a process that is behind would stay. The board's row is locked
     // for this one statement, and nobody who holds the lanes waits for it.
     await this.database.query(

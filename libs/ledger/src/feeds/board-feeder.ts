@@ -6,7 +6,8 @@ import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError, type FedPlace, type FeedWrite } from '../entries/ledger-writes.js';
 import { Ledger } from '../writes/ledger.js';
-import { keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
+import { noteLastFeed } from './last-feeds.js';
+import { dueAtMs, keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
 import { readFedState } from './fed-state.js';
 import { writeEntryEnds } from './entry-ends.js';
 import { AlgorithmMissing, RatingAlgorithms } from '../pools/rating-algorithms.js';
@@ -18,6 +19,13 @@ export interface FedPlayer {
   readonly playedAtMs: readonly number[];
   /** In all that take entries, too. */
   readonly isEverywhere: boolean;
+}
+
+/** What windows wait for whose end is over. */
+export interface LastFeed {
+  readonly windowUids: readonly number[];
+  /** All of the pool up to here, and what is fed with it. */
+  readonly position: number;
 }
 
 /** The most players that are read by one statement, and whose entries are on their way at once: those of a whole batch of the log. */
@@ -42,9 +50,10 @@ export class BoardFeeder {
   /**
    * Resolves once the entries are durable on all boards of the pool; where this process does not have its algorithm, once
    * it is noted that the boards are to be filled.
+   * @param lastFeed windows that close when that is done, and all that was told before; null: none does
    * @throws OVERLOADED, LEDGER_UNAVAILABLE: to be tried again
    */
-  async feed(poolUid: number, players: readonly FedPlayer[]): Promise<void> {
+  async feed(poolUid: number, players: readonly FedPlayer[], lastFeed: LastFeed | null = null): Promise<void> {
     // A board that is not found now was named after this, and its filling begins after that: it sees what there is by now.
     await this.boards.refresh();
     const boards = (): Board[] => this.boards.fedBy(poolUid);
@@ -55,6 +64,7 @@ export class BoardFeeder {
       // No other pool waits for this one: a process that has the algorithm fills its boards.
       for (const { uid } of boards()) await beginFill(this.database, poolUid, uid);
     }
+    if (lastFeed) await noteLastFeed(this.database, lastFeed.windowUids, lastFeed.position);
   }
 
   /** As {@link feed}, with one of the boards. */
@@ -96,7 +106,7 @@ export class BoardFeeder {
       const standing = new Standing(this.algorithms.poolOf(state.definition), state, [...stretches.keys()]);
       // Before the entries: one that is there although this process ends now must not stay for ever.
       await writeEntryEnds(this.database, poolUid, standing, rolling);
-      await this.writeAll(writesOf(places, standing));
+      await this.writeAll(writesOf(await this.made(places, standing), standing));
       return true;
     } catch (error) {
       if (error instanceof StaleBoardError) return false;
@@ -119,18 +129,36 @@ export class BoardFeeder {
     }
   }
 
+  /** The places whose window is there, or is made now: it would have closed long ago, and holds a game that came in time. */
+  private async made(places: readonly PlaceOfEntry[], standing: Standing): Promise<PlaceOfEntry[]> {
+    const found: PlaceOfEntry[] = [];
+    const ended = new Map<string, StoredWindow | undefined>();
+    for (const place of places) {
+      const { board, window } = place;
+      if (window.uid !== 0) {
+        found.push(place);
+        continue;
+      }
+      if (!standing.entryOf(place)) continue;
+      const key = `${board.uid}/${window.id}`;
+      if (!ended.has(key)) ended.set(key, await this.windows.makeEnded(board, window, dueAtMs(board, window)));
+      const made = ended.get(key);
+      if (made) found.push({ ...place, window: made });
+    }
+    return found;
+  }
+
   private async placesOf(players: readonly FedPlayer[], boards: readonly Board[]): Promise<PlaceOfEntry[]> {
     const nowMs = this.boards.clock.nowMs();
     const places: PlaceOfEntry[] = [];
     for (const board of boards) {
       // The windows that hold now are made where they are not there yet.
       const running = await this.windows.at(board, nowMs, nowMs);
-      const open = [...running, ...(await this.windows.open(board, nowMs)).filter((one) => !includes(running, one))];
+      const open = [...running, ...(await this.windows.open(board)).filter((one) => !includes(running, one))];
       for (const { playerId, playedAtMs, isEverywhere } of players) {
-        const found = new Map<number, StoredWindow>();
+        const found = new Map<string, StoredWindow>();
         for (const window of [...(isEverywhere ? open : []), ...(await this.at(board, playedAtMs, nowMs))]) {
-          // 0: it would have closed long ago.
-          if (window.uid !== 0) found.set(window.uid, window);
+          if (window.uid === 0 || window.state === 'open') found.set(window.id, window);
         }
         for (const window of found.values()) places.push({ board, playerId, window });
       }

@@ -22,15 +22,18 @@ export interface PlaceOfEntry {
 }
 
 export const keyOfStretch = ({ playerId, of }: StretchOfPlayer): string =>
-  `${'rollingHours' in of ? `rolling ${of.rollingHours}` : `${of.startsAtMs}-${of.endsAtMs}`}/${playerId}`;
+  `${'rollingHours' in of ? `rolling ${of.rollingHours}` : `${of.startsAtMs}-${of.endsAtMs}-${of.recordedBeforeMs}`}/${playerId}`;
+
+/** When the window takes nothing more, Unix ms; Infinity: it has no end. */
+export const dueAtMs = ({ definition }: Board, { endsAtMs }: Pick<StoredWindow, 'endsAtMs'>): number =>
+  endsAtMs === null ? Infinity : endsAtMs + 1000 * definition.graceSeconds;
 
 /** What of a player is to be read for a place; null: nothing but its rating, since the window is all time. */
-export function stretchOf({
-  playerId,
-  window: { kind, id, startsAtMs, endsAtMs },
-}: PlaceOfEntry): StretchOfPlayer | null {
+export function stretchOf({ board, playerId, window }: PlaceOfEntry): StretchOfPlayer | null {
+  const { kind, id, startsAtMs, endsAtMs } = window;
   if (kind === 'rolling') return { playerId, of: { rollingHours: rollingHours(id) } };
-  return startsAtMs === null || endsAtMs === null ? null : { playerId, of: { startsAtMs, endsAtMs } };
+  if (startsAtMs === null || endsAtMs === null) return null;
+  return { playerId, of: { startsAtMs, endsAtMs, recordedBeforeMs: dueAtMs(board, window) } };
 }
 
 /** The rolling windows of boards: how many hours they hold, each once. */
@@ -58,9 +61,8 @@ export class Standing {
 
   entryOf(place: PlaceOfEntry): FedEntry | null {
     const player = this.players.get(place.playerId);
-    if (!player || !this.rankabilityOf(player).isRankable) return null;
-    const games = this.gamesOf(place, player);
-    return games && fedEntry(this.pool, place.board.feed!, games);
+    const games = player && this.gamesOf(place, player);
+    return games && this.isRankable(place, player) ? fedEntry(this.pool, place.board.feed!, games) : null;
   }
 
   /** Whether the last game there is longer ago than entries live. */
@@ -69,7 +71,18 @@ export class Standing {
     const player = this.players.get(place.playerId);
     if (entryLifetimeSeconds === null || !player) return false;
     const games = this.gamesOf(place, player);
-    return games !== null && games.lastPlayedAtMs <= this.state.nowMs - 1000 * entryLifetimeSeconds;
+    const atMs = Math.min(this.state.nowMs, dueAtMs(place.board, place.window));
+    return games !== null && games.lastPlayedAtMs <= atMs - 1000 * entryLifetimeSeconds;
+  }
+
+  /** In a window that is over by the last game in it, and the moment at which it took nothing more: as if it had been fed by then. */
+  private isRankable(place: PlaceOfEntry, player: RatedPlayer): boolean {
+    const overMs = dueAtMs(place.board, place.window);
+    const stretch = stretchOf(place);
+    const last = stretch && this.stretches.get(keyOfStretch(stretch));
+    if (this.state.nowMs < overMs || !last) return this.rankabilityOf(player).isRankable;
+    const { after: state, gamesSoFar: games, lastPlayedAtMs } = last;
+    return rankabilityOf(this.pool, { state, games, lastPlayedAtMs }, momentOf(this.pool, overMs)).isRankable;
   }
 
   rankabilityOf({ rating }: RatedPlayer): ReturnType<typeof rankabilityOf> {

@@ -12,8 +12,13 @@ export interface StretchOfPlayer {
   readonly of: Stretch;
 }
 
-/** Unix ms, from the first to before the second; or so many whole hours up to now, the running one among them. */
-export type Stretch = { readonly startsAtMs: number; readonly endsAtMs: number } | { readonly rollingHours: number };
+/**
+ * Unix ms, from the first to before the second, of games that were recorded before the third; or so many whole hours up to
+ * now, the running one among them.
+ */
+export type Stretch =
+  | { readonly startsAtMs: number; readonly endsAtMs: number; readonly recordedBeforeMs: number }
+  | { readonly rollingHours: number };
 
 /** A player's games in a stretch of time. */
 export interface GamesOfStretch {
@@ -21,6 +26,8 @@ export interface GamesOfStretch {
   readonly wins: number;
   readonly before: number;
   readonly after: RatingState;
+  /** How many the player had in the pool after the last of them. */
+  readonly gamesSoFar: number;
   readonly peak: Pick<Peak, 'rating' | 'atMs'> | null;
   readonly firstPlayedAtMs: number;
   readonly lastPlayedAtMs: number;
@@ -101,14 +108,16 @@ const FED_STATE = prepared(`
         WHERE pools.history_position > 0 AND pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS base ON true),
       '[]') AS players,
     coalesce((SELECT json_agg(CASE WHEN w.games = 0 THEN NULL ELSE to_json(w) END ORDER BY k.n)
-      FROM unnest($3::text[], $4::bigint[], $5::bigint[], $8::int[]) WITH ORDINALITY AS s (player_id, starts_at, ends_at, hours, n)
-      CROSS JOIN LATERAL (SELECT s.player_id, s.n, s.ends_at, CASE WHEN s.hours = 0 THEN s.starts_at
+      FROM unnest($3::text[], $4::bigint[], $5::bigint[], $8::int[], $9::bigint[]) WITH ORDINALITY
+        AS s (player_id, starts_at, ends_at, hours, recorded_before, n)
+      CROSS JOIN LATERAL (SELECT s.player_id, s.n, s.ends_at, to_timestamp(s.recorded_before::float8 / 1000) AS recorded_before, CASE WHEN s.hours = 0 THEN s.starts_at
         ELSE (floor(extract(epoch FROM ladder_now()) / 3600)::bigint - s.hours + 1) * ${HOUR_MS} END AS starts_at) AS k
       CROSS JOIN LATERAL (
         SELECT count(*) AS games, count(*) FILTER (WHERE outcome = 'win') AS wins,${BEFORE_AND_AFTER},
+          (array_agg(games_so_far ORDER BY position DESC))[1] AS "gamesSoFar",
           ${BEST_GAME} AS peak, min(played_at_ms) AS "firstPlayedAtMs", max(played_at_ms) AS "lastPlayedAtMs"
         FROM (${gamesFrom(positionSince('k.starts_at'))}) AS recorded
-        WHERE played_at_ms >= k.starts_at AND played_at_ms < k.ends_at) AS w), '[]') AS stretches
+        WHERE played_at_ms >= k.starts_at AND played_at_ms < k.ends_at AND recorded_at < k.recorded_before) AS w), '[]') AS stretches
   FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL`);
 
 /**
@@ -135,6 +144,7 @@ export async function readFedState(
     peaks,
     gains,
     int4Array(stretches.map(({ of }) => ('rollingHours' in of ? of.rollingHours : 0))),
+    int8Array(stretches.map(({ of }) => ('rollingHours' in of ? Number.MAX_SAFE_INTEGER : of.recordedBeforeMs))),
   ]);
   return row;
 }

@@ -74,8 +74,9 @@ export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: Pla
   const { board } = write;
   const { graceSeconds } = board.definition;
   if (write.kind === 'feed') {
+    // Which games were recorded in time says the feed: a window whose end is over closes when all of them are in.
     const windows = write.entries.map(({ window }) => window);
-    return { write, atMs: nowMs, nowMs, windows: windows.filter((one) => isWindowOpen(one, graceSeconds, nowMs)) };
+    return { write, atMs: nowMs, nowMs, windows: windows.filter(({ state }) => state === 'open') };
   }
   const atMs = write.kind === 'override' ? nowMs : timeOfRun(write, nowMs);
   const holding = await windowsHolding(board, atMs, nowMs, catalog);

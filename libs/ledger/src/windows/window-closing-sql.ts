@@ -6,11 +6,21 @@ export const CLOSED_AT_ONCE = 100;
 /** The clock as a value: a volatile function in a condition would be asked for each row, and no index would be used. */
 const NOW = '(SELECT ladder_now())';
 
-/** Windows whose end and grace are over, the first to end first. */
+/** When a window `w` of board `b` is due to close. */
+export const DUE_AT = `(w.ends_at + (b.definition->>'graceSeconds')::float8 * interval '1 second')`;
+
+/** Whether the end and the grace of a window `w` of board `b`, which lives, are over. */
+export const IS_OVER = `w.state = 'open' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND ${DUE_AT} <= ${NOW}`;
+
+/** Whether what a pool says of a window `w` of board `b` is all written; so is that of boards that no pool feeds. */
+const IS_FED = `(b.feed IS NULL
+    OR EXISTS (SELECT FROM last_feeds l WHERE l.window_uid = w.window_uid AND l.is_done AND l.asked_at >= ${DUE_AT})
+      AND NOT EXISTS (SELECT FROM board_fills f WHERE f.board_uid = b.board_uid))`;
+
+/** Windows whose end and grace are over, and that wait for no pool; the first to end first. */
 export const DUE_WINDOWS = `
   SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
-  WHERE w.state = 'open' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL
-    AND w.ends_at + (b.definition->>'graceSeconds')::float8 * interval '1 second' <= ${NOW}
+  WHERE ${IS_OVER} AND ${IS_FED}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
 
 /** Closed windows without standings that nobody has tried to write, and those of which the next try is due. */
@@ -31,6 +41,7 @@ export const UNSETTLED_WINDOWS = unsettledWindows(UNTRIED, '$1::int[]');
 export const FAILED_WINDOWS = unsettledWindows(TRIED_AND_DUE, '$1::int[]');
 
 export const CLOSE_WINDOWS = `
+  WITH fed AS (DELETE FROM last_feeds WHERE window_uid = ANY($1::int[]))
   UPDATE windows SET state = 'closed', closed_at = date_trunc('milliseconds', ladder_now())
   WHERE window_uid = ANY($1::int[])`;
 

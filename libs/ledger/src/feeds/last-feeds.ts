@@ -1,0 +1,163 @@
+import { newcomer, periodAt, type PeriodRules, type PlayerRating } from '@laddercast/domain';
+import { Injectable, Logger } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { tryEach } from '../database/try-each.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
+import { RunAgain } from '../leases/leased-task.js';
+import {
+  recordPoolEvent,
+  type FoldedEvent,
+  type PoolEvent,
+  type PoolEventFold,
+  type PoolInTurn,
+} from '../pools/pool-events.js';
+import { RatingAlgorithms } from '../pools/rating-algorithms.js';
+import { RATING_JSON } from '../pools/rating-rows.js';
+import { DUE_AT, IS_OVER } from '../windows/window-closing-sql.js';
+
+/** The type of the pool event behind which lies all that windows hold whose end and grace are over. */
+const LAST_FEED = 'last-feed';
+
+/** The most windows of one look. */
+const WINDOWS_AT_ONCE = 100;
+/** An event may be lost with its log: who waits for so long asks again. */
+const ASK_AGAIN_SECONDS = 60;
+
+interface EndedWindow {
+  windowUid: number;
+  endsAtMs: number;
+  poolUid: number;
+  poolId: string;
+  periods: PeriodRules | null;
+  /** When the first period of the pool that has games closes, Unix ms; null: there is none. */
+  closesAtMs: number | null;
+  /** The last feed was asked for before. */
+  isAsked: boolean;
+}
+
+/** One that was asked for before the window's end was moved does not count. */
+const ENDED_WINDOWS = `
+  SELECT w.window_uid AS "windowUid", (extract(epoch FROM w.ends_at) * 1000)::float8 AS "endsAtMs",
+    p.pool_uid AS "poolUid", p.pool_id AS "poolId", p.definition -> 'periods' AS periods, p.closes_at_ms AS "closesAtMs",
+    l.asked_at >= ${DUE_AT} IS TRUE AS "isAsked"
+  FROM windows w JOIN boards b USING (board_uid)
+  JOIN pools p ON p.pool_uid = (b.feed ->> 'poolUid')::int AND p.pool_id IS NOT NULL
+  LEFT JOIN last_feeds l USING (window_uid)
+  WHERE b.feed IS NOT NULL AND ${IS_OVER} AND (l.window_uid IS NULL OR l.asked_at < ${DUE_AT}
+    OR NOT l.is_done AND l.ask_at <= (SELECT ladder_now()))
+  ORDER BY w.ends_at, w.window_uid LIMIT ${WINDOWS_AT_ONCE}`;
+
+const NOTE_ASKED = `
+  INSERT INTO last_feeds AS l (window_uid, position, asked_at, ask_at)
+  SELECT w.window_uid, $2::bigint, ladder_now(), ladder_now() + ${ASK_AGAIN_SECONDS} * interval '1 second'
+  FROM windows w WHERE w.window_uid = ANY($1::int[])
+  ON CONFLICT (window_uid) DO UPDATE SET ask_at = excluded.ask_at,
+    position = coalesce(l.position, excluded.position), asked_at = coalesce(l.asked_at, excluded.asked_at)`;
+
+const NOTE_LATER = `
+  INSERT INTO last_feeds AS l (window_uid, ask_at)
+  SELECT w.window_uid, greatest(to_timestamp($2::float8 / 1000), ladder_now() + interval '1 second')
+  FROM windows w WHERE w.window_uid = $1
+  ON CONFLICT (window_uid) DO UPDATE SET ask_at = excluded.ask_at, position = NULL, asked_at = NULL, is_done = false`;
+
+const FORGET_EARLIER = `
+  DELETE FROM last_feeds l USING windows w JOIN boards b USING (board_uid)
+  WHERE l.window_uid = ANY($1::int[]) AND w.window_uid = l.window_uid AND l.asked_at < ${DUE_AT}`;
+
+const NOTE_DONE = `
+  UPDATE last_feeds SET is_done = true WHERE window_uid = ANY($1::int[]) AND position <= $2::bigint AND NOT is_done`;
+
+/** All of a pool up to a position is on its boards, also in these windows: they may close. */
+export async function noteLastFeed(sql: SqlRunner, windowUids: readonly number[], position: number): Promise<void> {
+  await sql.query(NOTE_DONE, [windowUids, position]);
+}
+
+/**
+ * Windows of boards that a pool feeds close once all games that were recorded until then are rated, and on the board. An
+ * event of the pool says where that is: it is folded after those games, and its own event follows theirs in the log. Where a
+ * pool rates by periods it is recorded after the one in which the window ends is closed.
+ */
+@Injectable()
+export class LastFeeds {
+  /** Where {@link run} may find something, for a `SharedLook`. */
+  readonly due = ENDED_WINDOWS;
+  private readonly log = new Logger('windows');
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly work: LaneQueue,
+  ) {}
+
+  /** Asks for the last feed of windows whose end and grace are over, and once more where it does not come. */
+  async run(signal: AbortSignal): Promise<RunAgain | undefined> {
+    const ended = await this.database.query<EndedWindow>(ENDED_WINDOWS);
+    const pools = new Map<number, EndedWindow[]>();
+    for (const window of ended) {
+      const laterMs = ratedLaterMs(window);
+      if (laterMs !== null) await this.database.query(NOTE_LATER, [window.windowUid, laterMs]);
+      else pools.set(window.poolUid, [...(pools.get(window.poolUid) ?? []), window]);
+    }
+    await tryEach([...pools.values()], signal, (windows) => this.ask(windows));
+    return ended.length === WINDOWS_AT_ONCE ? new RunAgain(0) : undefined;
+  }
+
+  private async ask(windows: readonly EndedWindow[]): Promise<void> {
+    const { poolUid, poolId } = windows[0]!;
+    const windowUids = windows.map(({ windowUid }) => windowUid);
+    const waiting = windows.filter(({ isAsked }) => isAsked).length;
+    if (waiting > 0) {
+      this.log.warn(
+        `Windows that ended stay open (${waiting} of them): pool "${poolId}", which feeds their boards, is not rated up ` +
+          'to their end, or what it says is not on the boards yet.',
+      );
+    }
+    await this.work.holding(poolId, async (transaction, lane) => {
+      await transaction.query(FORGET_EARLIER, [windowUids]);
+      const event = { type: LAST_FEED, payload: { windowUids } };
+      const position = await recordPoolEvent(transaction, { poolUid, lane }, event);
+      await transaction.query(NOTE_ASKED, [windowUids, position]);
+    });
+  }
+}
+
+/** When games that the window may hold are rated, as their period closes, Unix ms; null: no period is waited for. */
+function ratedLaterMs({ periods, closesAtMs, endsAtMs }: EndedWindow): number | null {
+  if (periods === null || closesAtMs === null) return null;
+  return closesAtMs <= periodAt(periods, endsAtMs - 1).closesAtMs ? closesAtMs : null;
+}
+
+/** Somebody of pool `$1`, or who was fed in one of the windows `$2` and has no rating any more. */
+const SOMEBODY = `
+  (SELECT player_id AS "playerId", ${RATING_JSON} AS rating FROM ratings AS r WHERE pool_uid = $1 ORDER BY player_id LIMIT 1)
+  UNION ALL
+  (SELECT player_id, NULL FROM entry_feeds WHERE window_uid = ANY($2::int[]) LIMIT 1)
+  LIMIT 1`;
+
+/** Changes no rating: it tells one once more, so that who feeds the boards hears of it after all that was told before. */
+@Injectable()
+export class LastFeedFold implements PoolEventFold {
+  readonly type = LAST_FEED;
+  readonly isQuick = true;
+
+  constructor(private readonly algorithms: RatingAlgorithms) {}
+
+  async fold(
+    transaction: SqlRunner,
+    { uid, definition }: PoolInTurn,
+    { position, payload }: PoolEvent,
+  ): Promise<FoldedEvent> {
+    const { windowUids } = payload as { windowUids: number[] };
+    const [found] = await transaction.query<{ playerId: string; rating: PlayerRating | null }>(SOMEBODY, [
+      uid,
+      windowUids,
+    ]);
+    if (!found) {
+      // There is nothing to feed.
+      const store = (sql: SqlRunner): Promise<void> => noteLastFeed(sql, windowUids, position);
+      return { outcome: {}, newcomers: 0, changed: [], store };
+    }
+    const rating = found.rating ?? newcomer(this.algorithms.poolOf(definition));
+    const told = { playerId: found.playerId, rating, playedAtMs: [], lastFeedOf: windowUids };
+    return { outcome: {}, newcomers: 0, changed: [told] };
+  }
+}

@@ -197,6 +197,21 @@ describe('a rule of a team', () => {
     expect(await node.flagged({ board: 'away' })).toHaveLength(1);
   });
 
+  it('parks what fails by itself after as many tries as ever, though its service was away before', async () => {
+    const { board, rules } = await boardWith('away-first', 'away-first');
+    const rule = rules[0]!;
+    rule.answer = () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+    const run = await node.record(board, 'ada', 1, { columns: [0] });
+    await node.deliver(run);
+    await settle(rule);
+    expect(rule.asked.length).toBeGreaterThan(TRIES_MAX);
+    rule.asked = [];
+    rule.answer = () => Promise.reject(new TypeError('x is not a function'));
+    await settle(rule);
+    expect([rule.asked.length, await waiting(rule)]).toEqual([TRIES_MAX, 0]);
+    expect(await letters.list(1, null, 'integrity')).toMatchObject([{ key: 'ada', position: run.position }]);
+  });
+
   it('that hangs has so many runs at once, and neither another rule nor the log waits for it', async () => {
     const { board, rules } = await boardWith('hangs', 'hangs', 'quick');
     const [hangs, quick] = rules as [TestRule, TestRule];

@@ -24,7 +24,7 @@ import { INTEGRITY_GROUP } from './integrity-commands.js';
 
 /** How many runs one rule is asked for at once. */
 export const AT_ONCE = 8;
-/** After so many tries a run that fails by itself is parked. */
+/** A run that fails by itself so often is parked; tries while a service is away do not count. */
 export const TRIES_MAX = 5;
 const BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 /** Longer than an examination can take: due again only if this process died. */
@@ -105,7 +105,8 @@ export class RuleExaminer {
 
   private async failed(due: DueExamination, error: unknown): Promise<void> {
     const waitMs = backoffMs(due.tries - 1, BACKOFF.firstMs, BACKOFF.maxMs);
-    if (isRetriable(error) || due.tries < TRIES_MAX) return this.examinations.postpone(due, waitMs);
+    const failures = due.failures + (isRetriable(error) ? 0 : 1);
+    if (failures < TRIES_MAX) return this.examinations.postpone(due, waitMs, failures);
     this.log.error(`A run fails by itself in the rule "${due.rule}" and is parked in dead_letters: ${String(error)}`);
     await this.database.transaction(async (transaction) => {
       await parkAllInto(transaction, INTEGRITY_GROUP)([letterOf(due, `rule ${due.rule}: ${describeCause(error)}`)]);

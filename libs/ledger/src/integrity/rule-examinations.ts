@@ -15,6 +15,8 @@ export interface WaitingExamination {
 export interface DueExamination extends WaitingExamination {
   /** How often it was tried, this time included. */
   tries: number;
+  /** How many of the tries before failed by themselves. */
+  failures: number;
 }
 
 /** How many runs may wait for one rule. */
@@ -37,14 +39,14 @@ const TAKE = prepared(`
   WHERE (rule, board_uid, player_id, position) IN (
     SELECT rule, board_uid, player_id, position FROM rule_examinations
     WHERE rule = $1 AND due_at <= ladder_now() ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-  RETURNING lane, log_position AS "logPosition", payload, tries`);
+  RETURNING lane, log_position AS "logPosition", payload, tries, failures`);
 
 const END = prepared(
   'DELETE FROM rule_examinations WHERE rule = $1 AND board_uid = $2 AND player_id = $3 AND position = $4',
 );
 
 const POSTPONE = prepared(`
-  UPDATE rule_examinations SET due_at = ladder_now() + $5::int * interval '1 millisecond'
+  UPDATE rule_examinations SET due_at = ladder_now() + $5::int * interval '1 millisecond', failures = $6
   WHERE rule = $1 AND board_uid = $2 AND player_id = $3 AND position = $4`);
 
 const keyOf = ({ rule, run }: WaitingExamination): unknown[] => [rule, run.boardUid, run.playerId, run.position];
@@ -88,15 +90,17 @@ export class RuleExaminations {
    * @param againInMs when they are due again, if they are neither ended nor postponed: this process may die
    */
   async take(rule: string, most: number, againInMs: number): Promise<DueExamination[]> {
-    const rows = await this.database.query<{ lane: number; logPosition: number; payload: string; tries: number }>(
-      TAKE,
-      [rule, most, againInMs],
-    );
+    const rows = await this.database.query<Omit<DueExamination, 'rule' | 'run'> & { payload: string }>(TAKE, [
+      rule,
+      most,
+      againInMs,
+    ]);
     return rows.map(({ payload, ...row }) => ({ rule, ...row, run: JSON.parse(payload) as RunRecorded }));
   }
 
-  async postpone(due: DueExamination, ms: number): Promise<void> {
-    await this.database.query(POSTPONE, [...keyOf(due), Math.round(ms)]);
+  /** @param failures how many tries failed by themselves so far */
+  async postpone(due: DueExamination, ms: number, failures: number): Promise<void> {
+    await this.database.query(POSTPONE, [...keyOf(due), Math.round(ms), failures]);
   }
 
   /** The run waits no longer for the rule. */

@@ -44,6 +44,8 @@ function intakeWith(answer: (id: string, call: number) => LadderError | null, pa
   return { intake, calls, letters, lines };
 }
 
+const away = new LadderError('LEDGER_UNAVAILABLE', 'away');
+
 const codesOf = (letters: DeadLetter[]): unknown[] =>
   letters.map(({ record, cause }) => [record.position, (JSON.parse(cause) as { code: string }).code]);
 
@@ -85,6 +87,19 @@ describe('MessageIntake', () => {
     await intake.settle(KEY, [message(1, run('good')), message(2, run('poison'))], never);
     expect(codesOf(letters)).toEqual([[2, 'INTERNAL']]);
     expect(calls).toHaveLength(OWN_TRIES_MAX);
+  });
+
+  it('does not count tries that an outage failed', async () => {
+    const checked = new LadderError('OVERLOADED', 'could not decide', { check: 'C' }, { cause: new TypeError('x') });
+    const { intake, calls, letters } = intakeWith((id, call) => {
+      if (id === 'poison') return call < 20 ? away : new LadderError('INTERNAL', 'failed on our side');
+      if (id === 'once')
+        return call < OWN_TRIES_MAX ? away : call === OWN_TRIES_MAX ? new LadderError('INTERNAL', 'once') : null;
+      return call < OWN_TRIES_MAX ? away : call === OWN_TRIES_MAX ? checked : null;
+    });
+    await intake.settle(KEY, [message(1, run('poison')), message(2, run('once')), message(3, run('checked'))], never);
+    expect(codesOf(letters)).toEqual([[1, 'INTERNAL']]);
+    expect(calls).toHaveLength(19 + OWN_TRIES_MAX);
   });
 
   it.each([

@@ -18,7 +18,7 @@ const PARKED_BYTES_MAX = 1024 * 1024;
 const PARKED_KEY_BYTES_MAX = 1024;
 /**
  * A message that fails this often by itself, on our side or in a check of a team, is parked: the partition must not stand
- * still for ever.
+ * still for ever. Tries while something is away or full do not count.
  */
 export const OWN_TRIES_MAX = 30;
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 5000 };
@@ -36,6 +36,8 @@ export interface MessageIntakeParts<Item> {
 interface Read<Item> {
   message: IntakeMessage;
   item: Item;
+  /** How often it failed by itself. */
+  failures: number;
 }
 interface Refused {
   message: IntakeMessage;
@@ -65,7 +67,7 @@ export class MessageIntake<Item> {
     for (const message of messages) {
       const item = itemOf(kind, message.value);
       if (item instanceof LadderError) refused.push({ message, problem: item });
-      else waiting.push({ message, item });
+      else waiting.push({ message, item, failures: 0 });
     }
     await this.parkAll(refused, signal);
     const counted: Read<Item>[] = [];
@@ -73,11 +75,11 @@ export class MessageIntake<Item> {
       signal.throwIfAborted();
       const failed = await this.submit(identity, waiting);
       counted.push(...without(waiting, failed));
-      const failedInChecks = tries % OWN_TRIES_MAX === 0 ? await this.failedInChecks(identity, failed, counted) : [];
-      const own = failed.filter((one) => isOfTheMessage(one.problem, tries) || failedInChecks.includes(one));
+      const failedInChecks = await this.failedInChecks(identity, failed, counted);
+      const own = failed.filter((one) => isOfTheMessage(one) || failedInChecks.includes(one));
       await this.parkAll(own, signal);
       const again = without(failed, own);
-      waiting = again.map(({ message, item }) => ({ message, item }));
+      waiting = again.map(({ message, item, failures }) => ({ message, item, failures }));
       if (waiting.length === 0) return;
       this.sayWaiting(again);
       await sleep(backoffMs(tries - 1, backoff.firstMs, backoff.maxMs), signal);
@@ -94,13 +96,14 @@ export class MessageIntake<Item> {
     });
     return batch.flatMap((one, index) => {
       const result = results[index];
-      return result instanceof LadderError ? [{ ...one, problem: result }] : [];
+      if (!(result instanceof LadderError)) return [];
+      return [{ ...one, problem: result, failures: one.failures + (failsByItself(result) ? 1 : 0) }];
     });
   }
 
   /**
-   * Of these the ones that a check fails on by themselves, and does not say that a retry can help. Those of the batch that it took
-   * are sent once more, which changes nothing.
+   * Of these the ones that a check has failed on by themselves so often, and does not say that a retry can help. Those of the
+   * batch that it took are sent once more, which changes nothing.
    */
   private async failedInChecks(
     identity: Identity,
@@ -108,8 +111,10 @@ export class MessageIntake<Item> {
     counted: readonly Read<Item>[],
   ): Promise<(Read<Item> & Refused)[]> {
     const boardOf = ({ item }: Read<Item>): string | null => this.parts.kind.boardOf(item);
-    const inChecks = failed.filter(({ problem }) => problem.code === 'OVERLOADED' && 'check' in problem.extensions);
-    const suspects = inChecks.filter(({ problem }) => !isRetriable(problem.cause));
+    const inChecks = failed.filter(({ problem }) => isOfACheck(problem));
+    const suspects = inChecks.filter(
+      ({ problem, failures }) => failsByItself(problem) && failures % OWN_TRIES_MAX === 0,
+    );
     const boards = new Set(suspects.map(boardOf));
     const others = counted.filter((one) => boards.has(boardOf(one)));
     const taken = others.length === 0 ? [] : without(others, await this.submit(identity, others));
@@ -183,13 +188,19 @@ function without<One extends { message: IntakeMessage }>(
 
 const placeOf = ({ partition, offset }: IntakeMessage): object => ({ partition, offset });
 
+const isOfACheck = ({ code, extensions }: LadderError): boolean => code === 'OVERLOADED' && 'check' in extensions;
+
+/** Whether a retry can hardly help, though the problem can pass: nothing is away or full. */
+const failsByItself = (problem: LadderError): boolean =>
+  problem.code === 'INTERNAL' || (isOfACheck(problem) && !isRetriable(problem.cause));
+
 /**
  * Whether the same message would always fail. Missing rights of the key are not the message's fault: without them
  * nothing is read.
  */
-function isOfTheMessage({ code }: LadderError, tries: number): boolean {
+function isOfTheMessage({ problem: { code }, failures }: Read<unknown> & Refused): boolean {
   if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN') return false;
-  if (code === 'INTERNAL') return tries >= OWN_TRIES_MAX;
+  if (code === 'INTERNAL') return failures >= OWN_TRIES_MAX;
   return !ERRORS[code].retriable;
 }
 

@@ -13,7 +13,7 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 export interface CallOptions {
   /** Values that are null or undefined are left out. */
   query?: Query;
-  /** Sent as JSON. */
+  /** Sent as JSON; a promise as what it comes to. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   /** How often the call may be sent again: by default 4 times, and never where it could count twice. */
@@ -34,80 +34,92 @@ export interface HttpOptions {
 /** Makes one call: with the token, sent again where that is safe and can help, within the time. @throws LadderProblem */
 export type Call = <Answer>(method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
+type Within = <One>(one: Promise<One>) => Promise<One>;
+
+/**
+ * Does what takes no longer than `ms`: `within` ends the wait for one thing then, and `signal` aborts.
+ * @throws UNREACHABLE when the time is over
+ */
+export async function inTime<Answer>(
+  clock: Clock,
+  ms: number,
+  work: (within: Within, signal: object) => Promise<Answer>,
+): Promise<Answer> {
+  const abort = new world.AbortController();
+  let end: unknown;
+  const isOver = new Promise<never>((_resolve, reject) => {
+    const over = (): void => {
+      reject(clientProblem('UNREACHABLE', `No answer came within ${ms} ms`));
+      abort.abort();
+    };
+    end = clock.setTimeout(over, ms);
+  });
+  try {
+    return await work((one) => Promise.race([one, isOver]), abort.signal);
+  } finally {
+    clock.clearTimeout(end);
+  }
+}
+
 export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTime): Call {
   const { clock, random, timeoutMs } = options;
   const base = options.url.replace(/\/+$/, '');
 
   /** One try. @throws LadderProblem */
-  async function send<Answer>(url: string, init: object, untilMs: number): Promise<Answer> {
-    const abort = new world.AbortController();
-    let end: unknown;
-    const isOver = new Promise<never>((_resolve, reject) => {
-      const over = (): void => {
-        reject(clientProblem('UNREACHABLE', `No answer came within ${timeoutMs} ms`));
-        abort.abort();
-      };
-      end = clock.setTimeout(over, Math.max(0, untilMs - clock.now()));
-    });
-    const exchange = async (): Promise<Answer> => {
-      const askedAt = clock.now();
-      try {
-        const answer = await options.fetch(url, { ...init, signal: abort.signal });
-        const { ok, status, headers } = answer;
-        const body = parsed(await answer.text(), ok);
-        // What a cache kept would tell the time of then.
-        if (body && !headers.get('cache-control')?.includes('public'))
-          time.observe(headers.get('date'), askedAt, clock.now());
-        if (ok) return body as Answer;
-        throw new LadderProblem(
-          { title: `The service answered ${status}`, ...body, status },
-          retryAfter(headers, time.now()),
-        );
-      } catch (cause) {
-        if (cause instanceof LadderProblem) throw cause;
-        throw clientProblem('UNREACHABLE', 'The service cannot be reached', 0, cause);
-      }
-    };
+  async function send<Answer>(url: string, init: object): Promise<Answer> {
+    const askedAt = clock.now();
     try {
-      return await Promise.race([exchange(), isOver]);
-    } finally {
-      clock.clearTimeout(end);
+      const answer = await options.fetch(url, init);
+      const { ok, status, headers } = answer;
+      const body = parsed(await answer.text(), ok);
+      // What a cache kept would tell the time of then.
+      if (body && !headers.get('cache-control')?.includes('public'))
+        time.observe(headers.get('date'), askedAt, clock.now());
+      if (ok) return body as Answer;
+      throw new LadderProblem(
+        { title: `The service answered ${status}`, ...body, status },
+        retryAfter(headers, time.now()),
+      );
+    } catch (cause) {
+      if (cause instanceof LadderProblem) throw cause;
+      throw clientProblem('UNREACHABLE', 'The service cannot be reached', 0, cause);
     }
   }
 
   /** A new token is worth one more try, once. */
-  async function identified<Answer>(url: string, init: object, headers: object, untilMs: number): Promise<Answer> {
+  async function identified<Answer>(url: string, init: object, headers: object, within: Within): Promise<Answer> {
     for (let tries = 0; ; tries += 1) {
-      const token = await tokens.get();
+      const token = await within(tokens.get());
       const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
       try {
-        return await send<Answer>(url, { ...init, headers: { ...headers, ...authorization } }, untilMs);
+        return await within(send<Answer>(url, { ...init, headers: { ...headers, ...authorization } }));
       } catch (error) {
         if ((error as LadderProblem).status !== 401 || token === null) throw error;
         tokens.refused(token);
-        if (tries > 0 || (await tokens.get()) === token) throw error;
+        if (tries > 0 || (await within(tokens.get())) === token) throw error;
       }
     }
   }
 
-  return async (method, path, { query, body, headers, retries, onRetry } = {}) => {
-    const untilMs = clock.now() + timeoutMs;
-    const hasBody = body !== undefined;
-    const all = { accept: 'application/json', ...(hasBody && { 'content-type': 'application/json' }), ...headers };
-    const init = { method, ...(hasBody && { body: JSON.stringify(body) }) };
-    const left = retries ?? (method === 'POST' ? 0 : RETRIES_MAX);
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await identified(`${base}${path}${queryText(query)}`, init, all, untilMs);
-      } catch (error) {
-        if (!(error instanceof LadderProblem) || !error.isRetriable || tries >= left) throw error;
-        const delayMs = error.retryAfterMs ?? jitter(random, FIRST_DELAY_MS, tries, DELAY_MAX_MS);
-        if (clock.now() + delayMs >= untilMs) throw error;
-        onRetry?.(tries + 1, error);
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
+  return (method, path, { query, body, headers, retries, onRetry } = {}) =>
+    inTime(clock, timeoutMs, async (within, signal) => {
+      const untilMs = clock.now() + timeoutMs;
+      const json = JSON.stringify(await within(Promise.resolve(body)));
+      const all = { accept: 'application/json', ...(json && { 'content-type': 'application/json' }), ...headers };
+      const init = { method, signal, ...(json && { body: json }) };
+      const left = retries ?? (method === 'POST' ? 0 : RETRIES_MAX);
+      for (let tries = 0; ; tries += 1) {
+        try {
+          return await identified(`${base}${path}${queryText(query)}`, init, all, within);
+        } catch (error) {
+          if (!(error instanceof LadderProblem) || !error.isRetriable || tries >= left) throw error;
+          const delayMs = error.retryAfterMs ?? jitter(random, FIRST_DELAY_MS, tries, DELAY_MAX_MS);
+          if (clock.now() + delayMs >= untilMs) throw error;
+          onRetry?.(tries + 1, error);
+          await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
+        }
       }
-    }
-  };
+    });
 }
 
 /** null also where a refusal is not JSON. @throws LadderProblem where an answer is not: then it is not the service's */

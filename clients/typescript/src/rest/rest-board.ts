@@ -71,10 +71,11 @@ export function createRestBoard(
   return {
     id,
     definition: () => call('GET', path),
-    async submit(submission, { waitSeconds, onRetry } = {}) {
-      const { submissionId = newId(), playerId = await ownPlayer() } = submission;
+    submit(submission, { waitSeconds, onRetry } = {}) {
+      const { submissionId = newId() } = submission;
+      const body = async () => ({ ...submission, submissionId, playerId: submission.playerId ?? (await ownPlayer()) });
       return call('POST', `${path}/scores`, {
-        body: { ...submission, submissionId, playerId },
+        body: body(),
         retries: SUBMIT_RETRIES_MAX,
         ...(onRetry && { onRetry }),
         ...(waitSeconds !== undefined && { headers: { prefer: `wait=${waitSeconds}` } }),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeHttp, playerToken, problem } from '../../test/fake-http.js';
 import { settled, SteppedClock } from '../../test/stepped-clock.js';
-import { createRest, LadderProblem, type RestOptions } from '../rest.js';
+import { createRest, LadderProblem, type Rest, type RestOptions } from '../rest.js';
 
 let clock: SteppedClock;
 let http: FakeHttp;
@@ -223,6 +223,36 @@ describe('a token', () => {
     await expect(client.call('GET', '/v1/boards')).rejects.toThrow('still nobody');
     await client.call('GET', '/v1/boards');
     expect(http.last.headers).toMatchObject({ authorization: 'Bearer token' });
+  });
+
+  it.each<[string, (client: Rest) => Promise<unknown>, number]>([
+    ['a call', (client) => client.board('blitz').definition(), 0],
+    ['a submission that it names the player of', (client) => client.board('blitz').submit({ score: 9 }), 0],
+    ['a call after a 401', (client) => client.call('GET', '/v1/boards'), 1],
+  ])('that never comes ends %s after its time', async (_what, call, given) => {
+    http.answer = () => problem('UNAUTHENTICATED', 401);
+    let asked = 0;
+    const token = () => ((asked += 1) > given ? new Promise<string>(() => undefined) : 'old');
+    const seen = outcome(call(rest({ token, timeoutMs: 3000 })));
+    await clock.step(2999);
+    expect(seen).toEqual({});
+    await clock.step(1);
+    expect(seen.problem).toMatchObject({ code: 'UNREACHABLE', status: 0 });
+    expect(clock.timersSet).toBe(0);
+    expect(http.requests).toHaveLength(given);
+  });
+
+  it('that comes late leaves a call the rest of its time, and is there for the next', async () => {
+    http.answer = () => (http.requests.length > 1 ? {} : new Promise(() => undefined));
+    const token = () => new Promise<string>((resolve) => clock.setTimeout(() => resolve('late'), 2000));
+    const client = rest({ token, timeoutMs: 3000 });
+    const seen = outcome(client.board('blitz').submit({ playerId: 'ada', score: 9 }));
+    await clock.step(2999);
+    expect([seen, http.requests.length]).toEqual([{}, 1]);
+    await clock.step(1);
+    expect(seen.problem).toMatchObject({ code: 'UNREACHABLE' });
+    await client.board('blitz').definition();
+    expect(http.last.headers).toMatchObject({ authorization: 'Bearer late' });
   });
 
   it('of letters beyond ASCII names its player', async () => {

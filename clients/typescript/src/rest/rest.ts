@@ -1,6 +1,6 @@
 import type { TokenSource } from './tokens.js';
 import { claimsOf, createTokens, type Tokens } from './tokens.js';
-import { createCall, type Call } from './http.js';
+import { createCall, inTime, type Call } from './http.js';
 import { createServerTime, type ServerTime } from './server-time.js';
 import { createRestBoard, createVersions, type RestBoard } from './rest-board.js';
 import { systemClock, world, type Clock, type HttpAnswer } from '../world.js';
@@ -21,7 +21,7 @@ export interface RestOptions {
   clock?: Clock | undefined;
   /** From 0 to below 1, for the spread of retries. */
   random?: (() => number) | undefined;
-  /** The time of one call with all its retries, ms; default 10 s. */
+  /** The time of one call with all its retries and the wait for a token, ms; default 10 s. */
   timeoutMs?: number | undefined;
   /** Whether a list that was read never goes backwards (`minVersion` is sent along); default true. */
   readYourReads?: boolean | undefined;
@@ -56,7 +56,7 @@ export function createCore(options: RestOptions): RestCore {
   const call = createCall({ url, fetch, clock, random, timeoutMs }, tokens, time);
   const versions = createVersions(options.readYourReads ?? true);
   const player = async (): Promise<string> => {
-    const { sub } = claimsOf(await tokens.get()) ?? {};
+    const { sub } = claimsOf(await inTime(clock, timeoutMs, (within) => within(tokens.get()))) ?? {};
     if (sub === undefined) throw new TypeError("playerId is needed: the token is not a player's");
     return sub;
   };

@@ -61,6 +61,12 @@ describe.skipIf(!canRead).each(FILES)('docker/%s', (file) => {
       loadEnvironment(Object.fromEntries(given.map(([name, value]) => [name, filled(String(value))])));
     }
   });
+
+  it('has each api found by the others, where there are several', () => {
+    const apis = Object.entries(services).filter(([, { environment }]) => environment?.['APP'] === 'api');
+    const hosts = apis.map(([, { environment }]) => String(environment!['LANE_ADDRESS']).split(':')[0]);
+    if (apis.length > 1) expect(hosts).toEqual(apis.map(([name]) => name));
+  });
 });
 
 describe.skipIf(!canRead)('docker/compose.cluster.yaml', () => {

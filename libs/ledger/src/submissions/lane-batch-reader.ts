@@ -100,7 +100,6 @@ export class LaneBatchReader {
       }),
       this.readPatches(),
     ]);
-    metrics.laneEntries.inc({ from: 'ledger' }, this.entries.size);
     // What is remembered is true at the head that this writer left, and is read again at any other.
     if (this.head.found !== this.memory.head) return this.memory.forget();
     metrics.laneEntries.inc({ from: 'memory' }, remembered.size);
@@ -211,6 +210,7 @@ export class LaneBatchReader {
             hourKeys.map((key) => key.playerId),
             hourKeys.map((key) => key.hour),
           ]);
+    metrics.laneEntries.inc({ from: 'ledger' }, entryKeys.length);
     for (const key of entryKeys) this.entries.set(entryKeyOf(key.windowUid, key.playerId), null);
     for (const key of hourKeys) this.hours.set(hourKeyOf(key), null);
     for (const row of rows) {

@@ -72,3 +72,20 @@ it('counts entries by where commits have them from', async () => {
   await Promise.all([submit(ada), submit(bob)]);
   expect(await found()).toEqual({ memory: 0, ledger: 2 });
 });
+
+it('remembers as much as it may, be it all of one lane', async () => {
+  const small = new LedgerNode(testDatabase.url, undefined, 8);
+  await small.start();
+  const [first, ...others] = playersOf(0, 8) as [string, ...string[]];
+  for (const player of [first, ...others]) await submit(player, small);
+  await found();
+  for (const player of [first, ...others]) await submit(player, small);
+  expect(await found()).toEqual({ memory: 8, ledger: 0 });
+  // The one used longest ago makes room, whatever its lane.
+  await submit(playersOf(1, 1)[0]!, small);
+  for (const player of others) await submit(player, small);
+  expect(await found()).toEqual({ memory: 7, ledger: 1 });
+  await submit(first, small);
+  expect(await found()).toEqual({ memory: 0, ledger: 1 });
+  await small.stop();
+});

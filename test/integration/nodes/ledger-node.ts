@@ -39,7 +39,7 @@ export class LedgerNode {
   readonly inbox: LaneInbox;
   readonly ledger: Ledger;
 
-  constructor(url: string, outboxEventsMax = 1_000_000) {
+  constructor(url: string, outboxEventsMax = 1_000_000, laneMemoryMax = 10_000) {
     this.database = new PostgresDatabase({ url });
     this.boards = new BoardCatalog(this.database, this.lanes);
     this.windows = new WindowCatalog(this.database, this.boards);
@@ -52,7 +52,7 @@ export class LedgerNode {
     const settings = {
       HOST: '127.0.0.1',
       LANE_QUEUE_MAX: 20_000,
-      LANE_MEMORY_MAX: 10_000,
+      LANE_MEMORY_MAX: laneMemoryMax,
       OUTBOX_EVENTS_MAX: outboxEventsMax,
     };
     const { database, lanes, notifier, boards } = this;

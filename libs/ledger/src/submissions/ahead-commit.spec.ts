@@ -4,7 +4,7 @@ import type { LedgerClock } from '../database/ledger-clock.js';
 import type { EntryRow } from '../entries/entry-rows.js';
 import type { SubmitWrite } from '../entries/ledger-writes.js';
 import { AheadCommit } from './ahead-commit.js';
-import { LaneMemory } from './lane-memory.js';
+import { LaneMemory, memoryRoom } from './lane-memory.js';
 import type { LaneCatalogs } from './lane-transaction.js';
 import type { PendingWrite } from './lane-writer.js';
 
@@ -42,7 +42,7 @@ function pendingOf(playerId: string, score: number, more: Partial<SubmitWrite & 
 
 /** By a memory in which the sum of ada is 50 of at most 100. */
 function commitOf(...batch: PendingWrite[]): AheadCommit | null {
-  const memory = new LaneMemory(10);
+  const memory = new LaneMemory(memoryRoom(10));
   memory.leave({ head: '1 0', nowMs: 1000, entries: [rowOf('ada', 50), rowOf('bea', 1)], absent: [] });
   return AheadCommit.of(0, catalogs, memory, batch, clock);
 }

@@ -1,11 +1,18 @@
 import { isPerRun, type Board } from '@laddercast/domain';
 import { growingCache } from '@laddercast/platform';
+import type { LRUCache } from 'lru-cache';
 import type { EntryRow } from '../entries/entry-rows.js';
 import type { SubmitWrite } from '../entries/ledger-writes.js';
 import { entryKeyOf, submissionKeyOf } from './stored-batch.js';
 
 /** The most ids, and sanctioned players, of which a lane's writer remembers that it has seen them. */
 const SEEN_MAX = 10_000;
+
+/** Entries that the lanes of a process remember. */
+export type MemoryRoom = LRUCache<string, { row: EntryRow | null; of: object }>;
+
+/** @param entriesMax the most entries, over all lanes; the least recently used makes room */
+export const memoryRoom = (entriesMax: number): MemoryRoom => growingCache(entriesMax);
 
 /** What a commit left behind: the lane's head, and the entries that it read or wrote. */
 export interface LeftBehind {
@@ -27,31 +34,32 @@ export class LaneMemory {
   head: string | null = null;
   /** The ledger's time of the last commit, Unix ms. */
   lastMs = 0;
-  private readonly entries;
   private readonly seen = growingCache<string, true>(SEEN_MAX);
+  /** Stands at what is remembered since something was forgotten; all else in the room is not this lane's, or forgotten. */
+  private since = {};
 
-  /** @param entriesMax the most entries; the least recently used makes room */
-  constructor(entriesMax: number) {
-    this.entries = growingCache<string, { row: EntryRow | null }>(entriesMax);
-  }
+  /** @param room shared with the other lanes of the process */
+  constructor(private readonly room: MemoryRoom) {}
 
   /** @param key by {@link entryKeyOf} @returns null: it is not there; undefined: not known */
   entry(key: string): EntryRow | null | undefined {
-    return this.entries.get(key)?.row;
+    const known = this.room.get(key);
+    return known?.of === this.since ? known.row : undefined;
   }
 
   /** After a commit of this writer: what it read and wrote adds to what is remembered. */
   leave({ head, nowMs, entries, absent, unknown = [] }: LeftBehind): void {
     this.head = head;
     this.lastMs = nowMs;
-    for (const key of unknown) this.entries.delete(key);
-    for (const key of absent) this.entries.set(key, { row: null });
-    for (const row of entries) this.entries.set(entryKeyOf(row.windowUid, row.playerId), { row });
+    const { room, since } = this;
+    for (const key of unknown) room.delete(key);
+    for (const key of absent) room.set(key, { row: null, of: since });
+    for (const row of entries) room.set(entryKeyOf(row.windowUid, row.playerId), { row, of: since });
   }
 
   forget(): void {
     this.head = null;
-    this.entries.clear();
+    this.since = {};
   }
 
   /** Has retries of these look themselves up. */

@@ -2,7 +2,7 @@ import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@ladderca
 import type { QueryRunner } from 'typeorm';
 import { LedgerClock } from '../database/ledger-clock.js';
 import { AheadCommit } from './ahead-commit.js';
-import { LaneMemory } from './lane-memory.js';
+import type { LaneMemory } from './lane-memory.js';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import type { PostgresDatabase } from '../database/postgres-database.js';
 import { pipelineOf, rollBack } from '../database/postgres-runners.js';
@@ -52,8 +52,7 @@ export interface LaneWriterOptions {
   /** Takes a write whose player is in another lane by now. */
   place: (pending: PendingWrite) => void;
   queueMax: number;
-  /** How many entries it remembers at most, among so many lanes as there are. */
-  memoryMax: () => number;
+  memory: LaneMemory;
   /** Called after each commit that put events into the outbox. */
   onCommitted: (lane: number) => void;
 }
@@ -68,8 +67,8 @@ export class LaneWriter {
   private connection: QueryRunner | null = null;
   private running: Promise<void> | null = null;
   private readonly clock = new LedgerClock();
-  private memory: LaneMemory;
-  /** The map for which it has its size. */
+  private readonly memory: LaneMemory;
+  /** The map by which it is of this lane. */
   private memoryMap: number;
 
   constructor(
@@ -77,7 +76,7 @@ export class LaneWriter {
     private readonly catalogs: LaneCatalogs,
     private readonly options: LaneWriterOptions,
   ) {
-    this.memory = new LaneMemory(options.memoryMax());
+    this.memory = options.memory;
     this.memoryMap = options.lanes.number;
   }
 
@@ -124,7 +123,11 @@ export class LaneWriter {
         .filter((pending) => isTaken(pending) && this.isPlaced(pending));
       // The map by which they are here, whatever becomes known meanwhile.
       const at = this.options.lanes.place(this.options.lane);
-      if (at.map !== this.memoryMap) this.remeasure(at.map);
+      if (at.map !== this.memoryMap) {
+        // Lanes were raised, which moved the head: what was remembered is of no use.
+        this.memory.forget();
+        this.memoryMap = at.map;
+      }
       if (batch.length > 0) await this.commit(batch, at);
       this.queue.unshift(...this.again.splice(0));
     }
@@ -212,12 +215,6 @@ export class LaneWriter {
       if (lanes.of(pending.write.playerId) === at.lane) this.again.push(pending);
       else place(pending);
     }
-  }
-
-  /** Lanes were raised, which moved the head: what was remembered is of no use, and there is less room for each lane. */
-  private remeasure(map: number): void {
-    this.memory = new LaneMemory(this.options.memoryMax());
-    this.memoryMap = map;
   }
 
   private isPlaced(pending: PendingWrite): boolean {

@@ -6,12 +6,14 @@ import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { Lanes } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
+import { LaneMemory, memoryRoom, type MemoryRoom } from './lane-memory.js';
 import { LaneWriter } from './lane-writer.js';
 
 /** This process's writers, one for each lane. */
 @Injectable()
 export class LaneWriters {
   private readonly writers: LaneWriter[] = [];
+  private readonly room: MemoryRoom;
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -21,7 +23,9 @@ export class LaneWriters {
     private readonly scopes: ScopeCatalog,
     private readonly metadata: BoardsWithMetadata,
     @Inject(Environment) private readonly settings: Pick<Environment, 'LANE_QUEUE_MAX' | 'LANE_MEMORY_MAX'>,
-  ) {}
+  ) {
+    this.room = memoryRoom(settings.LANE_MEMORY_MAX);
+  }
 
   of(lane: number): LaneWriter {
     return (this.writers[lane] ??= this.made(lane));
@@ -41,7 +45,7 @@ export class LaneWriters {
         ...{ lane, lanes },
         place: (pending) => this.of(lanes.of(pending.write.playerId)).take(pending),
         queueMax: settings.LANE_QUEUE_MAX,
-        memoryMax: () => Math.ceil(settings.LANE_MEMORY_MAX / lanes.count),
+        memory: new LaneMemory(this.room),
         onCommitted: (committed) => notifier.wake(committed),
       },
     );

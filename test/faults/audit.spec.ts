@@ -10,7 +10,7 @@ import { openPostgres, type PostgresSession } from './postgres-session.js';
 import { openRedis } from './redis-session.js';
 import { openSpectators, type Spectator } from './spectators.js';
 
-const BOARDS = ['faults-sum', 'faults-best'] as const;
+const BOARDS = ['faults-sum', 'faults-best', 'faults-range'] as const;
 const PLAYERS = 20;
 /** Submissions that the audit looks at, at least. */
 const ANSWERED_MIN = 100;
@@ -46,7 +46,7 @@ describe('the audit of the fault tests', () => {
 
   it('finds nothing where nothing is wrong', async () => {
     const result = await look(WHOLE_WITHIN_MS);
-    expect(result).toMatchObject({ lost: [], doubled: [], faults: [], boards: 4, spectators: 16 });
+    expect(result).toMatchObject({ lost: [], doubled: [], faults: [], boards: 5, spectators: 24 });
     expect(result.answered).toBeGreaterThan(ANSWERED_MIN);
   });
 
@@ -89,6 +89,26 @@ describe('the audit of the fault tests', () => {
     await projector!.start();
     expect((await look(WHOLE_WITHIN_MS)).faults).toEqual([]);
     expect(Number(await redis.zscore(key, member))).toBe(Number(score.toString()));
+  });
+
+  it('sees dense ranks that are counted wrongly', async () => {
+    const [projector] = installation.projectors;
+    await projector!.kill();
+    const [window] = await database.query<{ board: number; uid: number }>(
+      `SELECT board_uid AS board, window_uid AS uid FROM windows JOIN boards USING (board_uid) WHERE board_id = 'faults-range'`,
+    );
+    const keys = await redis.keys(`*{${window!.board}.${window!.uid}.0.*}*:u`);
+    const values = await Promise.all(keys.map(async (key) => ({ key, count: await redis.zcard(key) })));
+    // The best of those of a shard is what all others of it, and of those behind it, are counted by.
+    const { key } = values.find(({ count }) => count > 1)!;
+    const [value, score] = (await redis.zrangeBuffer(key, 0, 0, 'WITHSCORES')) as [Buffer, Buffer];
+    await redis.zrem(key, value);
+    const { faults } = await look();
+    expect(faults.filter((fault) => !/^faults-range alltime at .*, dense/.test(fault))).toEqual([]);
+    expect(faults.length).toBeGreaterThan(0);
+    await redis.zadd(key, score, value);
+    await projector!.start();
+    expect((await look(WHOLE_WITHIN_MS)).faults).toEqual([]);
   });
 
   it('sees a spectator that holds another list, and one that is cut off', async () => {

@@ -34,8 +34,11 @@ interface Window {
   windowId: string;
   startsAtMs: number;
   endsAtMs: number;
-  board: NaiveBoard;
+  board: NaiveBoard & { dense?: boolean };
 }
+
+/** How ranks are counted. */
+type Style = 'ordinal' | 'dense';
 
 /** A row of a list as everything is compared: place, player and what decides the place. */
 type Row = string;
@@ -60,15 +63,21 @@ export async function audit(
     const windows = await windowsOf(database);
     const lost = await lostOf(database, answered);
     const lists = new Map<Window, Row[]>();
+    const denseLists = new Map<Window, Row[]>();
     const doubled: string[] = [];
     for (const window of windows) {
-      const entries = await entriesOf(database, window);
+      const entries = await entriesOf(database, window, 'ordinal');
       lists.set(window, entries);
+      if (window.board.dense) denseLists.set(window, await entriesOf(database, window, 'dense'));
       if (!overridden.includes(window.boardId)) doubled.push(...(await miscounted(database, window, entries)));
     }
     let faults: string[];
     do {
-      faults = [...(await differences(installation, lists)), ...notHeld(spectators, lists)];
+      faults = [
+        ...(await differences(installation, lists, 'ordinal')),
+        ...(await differences(installation, denseLists, 'dense')),
+        ...notHeld(spectators, lists),
+      ];
       if (faults.length > 0) await sleep(LOOK_EVERY_MS);
     } while (faults.length > 0 && Date.now() - startedMs < withinMs);
     const wholeAfterSeconds = (Date.now() - startedMs) / 1000;
@@ -95,7 +104,7 @@ async function windowsOf(database: PostgresSession): Promise<Window[]> {
     window_id: string;
     starts: number | null;
     ends: number | null;
-    definition: NaiveBoard;
+    definition: Window['board'];
   }>(`SELECT board_uid, board_id, window_uid, window_id, definition,
         extract(epoch FROM starts_at)::float8 * 1000 AS starts, extract(epoch FROM ends_at)::float8 * 1000 AS ends
       FROM windows JOIN boards USING (board_uid) WHERE board_id IS NOT NULL ORDER BY board_id, window_uid`);
@@ -123,7 +132,7 @@ async function lostOf(database: PostgresSession, answered: readonly Answered[]):
     .map(idOf);
 }
 
-async function entriesOf(database: PostgresSession, { windowUid, board }: Window): Promise<Row[]> {
+async function entriesOf(database: PostgresSession, { windowUid, board }: Window, style: Style): Promise<Row[]> {
   const rows = await database.query<RunRow>(
     `SELECT player_id, score, columns, achieved_at_ms::float8 AS at_ms FROM entries
      WHERE window_uid = $1 AND NOT removed`,
@@ -132,6 +141,7 @@ async function entriesOf(database: PostgresSession, { windowUid, board }: Window
   return rowsOf(
     board,
     rows.map((row) => runOf(board, row)),
+    style,
   );
 }
 
@@ -174,10 +184,10 @@ const runOf = (
   atMs,
 });
 
-function rowsOf(board: NaiveBoard, runs: readonly NaiveRun[]): Row[] {
+function rowsOf(board: NaiveBoard, runs: readonly NaiveRun[], style: Style = 'ordinal'): Row[] {
   const entries = naiveEntries(board, runs);
   return entries.map(({ playerId, score, columns, atMs }, index) =>
-    rowText({ rank: naiveRank(board, entries, index, 'ordinal'), playerId, score, columns, atMs }),
+    rowText({ rank: naiveRank(board, entries, index, style), playerId, score, columns, atMs }),
   );
 }
 
@@ -197,14 +207,19 @@ const shownText = ({ rank, playerId, score, columns = {}, achievedAt }: ShownEnt
   rowText({ rank, playerId, score, columns, atMs: Date.parse(achievedAt) });
 
 /** Where an api process shows another list than PostgreSQL has. */
-async function differences(installation: FaultInstallation, lists: Map<Window, Row[]>): Promise<string[]> {
+async function differences(
+  installation: FaultInstallation,
+  lists: Map<Window, Row[]>,
+  style: Style,
+): Promise<string[]> {
   const found: string[] = [];
   for (const [{ boardId, windowId }, expected] of lists) {
     for (const { url } of installation.apis) {
       const list = `${url}/v1/boards/${boardId}`;
-      const name = `${boardId} ${windowId} at ${url}`;
+      const name = `${boardId} ${windowId} at ${url}, ${style}`;
+      const read = { name, windowId, style, key: installation.adminKey };
       for (let offset = 0; offset === 0 || offset < expected.length; offset += PAGE) {
-        const path = `${list}/entries?window=${windowId}&limit=${PAGE}&offset=${offset}`;
+        const path = `${list}/entries?window=${windowId}&limit=${PAGE}&offset=${offset}&rankStyle=${style}`;
         const answer = await call(path, { key: installation.adminKey });
         if (answer.status !== 200) {
           found.push(`${name}: ${answer.status} ${answer.failure ?? JSON.stringify(answer.body)}`);
@@ -214,7 +229,7 @@ async function differences(installation: FaultInstallation, lists: Map<Window, R
         if (total !== expected.length) found.push(`${name}: total ${total} instead of ${expected.length}`);
         found.push(...unequal(name, expected.slice(offset, offset + PAGE), entries.map(shownText)));
       }
-      found.push(...(await misplaced(list, name, windowId, expected, installation.adminKey)));
+      found.push(...(await misplaced(list, read, expected)));
     }
   }
   return found;
@@ -223,17 +238,15 @@ async function differences(installation: FaultInstallation, lists: Map<Window, R
 /** Where the ranks of players, counted over the shards and not read from a snapshot, are others. */
 async function misplaced(
   list: string,
-  name: string,
-  windowId: string,
+  { name, windowId, style, key }: { name: string; windowId: string; style: Style; key: string },
   expected: readonly Row[],
-  key: string,
 ): Promise<string[]> {
   const found: string[] = [];
   for (let at = 0; at < expected.length; at += PAGE) {
     const part = expected.slice(at, at + PAGE);
     const playerIds = part.map((row) => row.split(' ')[1]!);
     const body = { playerIds };
-    const answer = await call(`${list}/lookups?window=${windowId}`, { method: 'POST', key, body });
+    const answer = await call(`${list}/lookups?window=${windowId}&rankStyle=${style}`, { method: 'POST', key, body });
     if (answer.status !== 200) {
       found.push(`${name}: lookups answered ${answer.status} ${JSON.stringify(answer.body)}`);
       continue;

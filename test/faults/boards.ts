@@ -8,8 +8,8 @@ export const FAULT_BOARDS = {
   'faults-sum': { order: 'desc', operator: 'sum', sharding: { by: 'hash', count: 2 } },
   'faults-best': { order: 'desc', operator: 'best', windows: ['alltime', 'daily'] },
   'faults-latest': { order: 'asc', operator: 'latest', columns: [{ name: 'moves', order: 'asc' }] },
-  // Totals that grow cross from shard to shard.
-  'faults-range': { order: 'desc', operator: 'sum', sharding: { by: 'range', boundaries: [200, 1000] } },
+  // Totals that grow cross from shard to shard; how many there are of each is counted, too.
+  'faults-range': { order: 'desc', operator: 'sum', dense: true, sharding: { by: 'range', boundaries: [200, 1000] } },
 } as const;
 
 export type FaultBoard = keyof typeof FAULT_BOARDS;

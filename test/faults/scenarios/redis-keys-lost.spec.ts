@@ -18,7 +18,7 @@ const WHOLE_WITHIN_MS = 60_000;
 /** Submissions between what was shown first and the first loss. */
 const ANSWERED_MIN = 50;
 /** What ranks are made of, and what tells that they are there: the least of kinds that must have been deleted. */
-const OF_SHARDS = ['entries', 'counter', 'index bucket', 'list of keys', 'mark'];
+const OF_SHARDS = ['entries', 'counter', 'index bucket', 'distinct values', 'list of keys', 'mark'];
 
 describe.each(logsUnderTest())('Redis that loses keys on a living connection, over the log in %s', (log) => {
   let scenario: Scenario;

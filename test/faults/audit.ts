@@ -4,7 +4,7 @@ import { call } from './call.js';
 import type { FaultInstallation } from './installation.js';
 import { idOf, type Answered } from './load.js';
 import { openPostgres, type PostgresSession } from './postgres-session.js';
-import { contradictions, type Spectator } from './spectators.js';
+import { contradictions, windowWatched, type Spectator } from './spectators.js';
 
 export interface AuditResult {
   answered: number;
@@ -282,8 +282,9 @@ const unequal = (name: string, expected: readonly Row[], shown: readonly Row[]):
 function notHeld(spectators: readonly Spectator[], lists: Map<Window, Row[]>): string[] {
   return spectators.flatMap((spectator) => {
     const { watched, held } = spectator;
-    const window = [...lists.keys()].find((one) => one.boardId === watched.board && one.windowId === 'alltime');
-    if (window === undefined) return [`${watched.board} has no window alltime`];
+    const windowId = windowWatched(watched);
+    const window = [...lists.keys()].find((one) => one.boardId === watched.board && one.windowId === windowId);
+    if (window === undefined) return [`${watched.board} has no window ${windowId}`];
     const name = `spectator ${JSON.stringify(watched)} at seq ${held.seq}`;
     if (!spectator.isLive) return [`${name} is not connected`];
     const shown = [...held.rows.values()].map((row) => shownText(row as unknown as ShownEntry)).sort(byRank);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { Followed, type ServerFrame } from '../../libs/realtime/test/follower.js';
-import type { FaultBoard } from './boards.js';
+import { SEASON, type FaultBoard } from './boards.js';
 import type { Chance } from './chance.js';
 import type { FaultInstallation } from './installation.js';
 import type { KnownRuns, ShownRow } from './known-runs.js';
@@ -11,6 +11,10 @@ export type Watched =
   | { channel: 'top'; board: FaultBoard; limit: 10 | 25 | 50 | 100; window?: string }
   | { channel: 'range'; board: FaultBoard; offset: number; limit: number }
   | { channel: 'player'; board: FaultBoard; playerId: string; around: number };
+
+/** The id of the window that is watched. */
+export const windowWatched = (watched: Watched): string =>
+  (watched.channel === 'top' ? watched.window : undefined) ?? 'alltime';
 
 const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 1000;
@@ -134,7 +138,14 @@ export class Spectator {
   private judge({ asOf, errorBound = 0, accuracy }: ServerFrame): void {
     const { rows, total } = this.held;
     const sorted = ([...rows.values()] as unknown as ShownRow[]).sort((a, b) => a.rank - b.rank);
-    const list = { board: this.watched.board, windowId: 'alltime', total, rows: sorted, errorBound, accuracy };
+    const list = {
+      board: this.watched.board,
+      windowId: windowWatched(this.watched),
+      total,
+      rows: sorted,
+      errorBound,
+      accuracy,
+    };
     const wrong = this.known?.judge({ ...list, notBeforeMs: Date.parse(asOf!) }) ?? [];
     this.wrong.push(...wrong.map((what) => `${JSON.stringify(this.watched)}: ${what}`));
   }
@@ -159,6 +170,8 @@ export function openSpectators(installation: FaultInstallation, options: Spectat
         { channel: 'top', board, limit: 10 },
         { channel: 'range', board, offset: 3, limit: 10 },
         { channel: 'player', board, playerId: `p${chance.below(players)}`, around: 3 },
+        // It ends meanwhile: what is held then is its final standings.
+        ...(board === SEASON.board ? [{ channel: 'top', board, limit: 50, window: SEASON.id } as const] : []),
       ];
       return watched.map((one, place) => new Spectator(urls, one, gateway + index + place, undefined, known));
     }),
@@ -172,7 +185,7 @@ export function contradictions(spectators: readonly Spectator[]): string[] {
   for (const { watched, held } of spectators) {
     if (watched.channel !== 'top') continue;
     for (const [seq, text] of held.states) {
-      const name = `${watched.board} top ${watched.limit} at ${seq}`;
+      const name = `${watched.board} ${windowWatched(watched)} top ${watched.limit} at ${seq}`;
       const other = shown.get(name);
       if (other !== undefined && other !== text) found.push(`${name} was shown in two ways`);
       shown.set(name, text);

@@ -74,6 +74,13 @@ export class RestateNode extends FeedNode {
     await this.closeFed();
   }
 
+  /** Closes a window by an operator's hand. */
+  async closeNow(windowUid: number): Promise<void> {
+    const audit = { actor: 'test', action: 'window.close', subject: String(windowUid), details: {} };
+    await this.windowCloser.closeNow({ windowUid, dryRun: false, audit });
+    await this.boards.refresh();
+  }
+
   /** Closes what is due and waits for no pool. */
   async closeFed(): Promise<void> {
     await this.windowCloser.run(ALWAYS);

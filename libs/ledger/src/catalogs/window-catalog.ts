@@ -107,15 +107,18 @@ export class WindowCatalog {
     return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
   }
 
-  /** The windows of a board that were made and are not closed; the end of some may be over. */
+  /**
+   * The windows of a board that were made and are not closed; the end of some may be over. They are read anew: another
+   * process may have made one since.
+   */
   async open(board: Board): Promise<StoredWindow[]> {
-    return (await this.unsettledOf(board)).filter(({ state }) => state === 'open');
+    return (await this.loadUnsettled([board])).get(board.uid)!.filter(({ state }) => state === 'open');
   }
 
   /**
    * Makes a window that would have closed long ago, since something that it holds came in time.
    * @param dueMs when it was due to close, Unix ms
-   * @returns undefined where the board was made after that
+   * @returns undefined where the board was made after that, and where another window has its id
    * @throws StaleBoardError
    */
   async makeEnded(board: Board, bounds: WindowBounds, dueMs: number): Promise<StoredWindow | undefined> {
@@ -123,7 +126,9 @@ export class WindowCatalog {
       'SELECT FROM boards WHERE board_uid = $1 AND created_at >= to_timestamp($2::float8 / 1000)',
       [board.uid, dueMs],
     );
-    return after ? undefined : this.insert(board, bounds);
+    const made = after ? undefined : await this.insert(board, bounds);
+    const { startsAtMs, endsAtMs } = bounds;
+    return made?.state === 'open' && made.startsAtMs === startsAtMs && made.endsAtMs === endsAtMs ? made : undefined;
   }
 
   /** The window of a spec that holds an instant, made when it is not there yet; null when there is none. */

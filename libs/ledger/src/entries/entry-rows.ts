@@ -49,6 +49,10 @@ export function leftScopesOf(
   return { left, everLeft: everLeft.slice(-LEFT_SCOPES_MAX) };
 }
 
+/** As {@link keptAfterEndMs} of the board `b`, in SQL. */
+export const KEPT_AFTER_END_MS = `1000 * greatest(coalesce((b.definition ->> 'graceSeconds')::float8, 300),
+  coalesce((b.definition ->> 'keepEndedSeconds')::float8, 90000))`;
+
 /** An ended window stays in the projection at least as long as runs may still enter it. */
 export function keptAfterEndMs(definition: { graceSeconds: number; keepEndedSeconds: number }): number {
   return 1000 * Math.max(definition.graceSeconds, definition.keepEndedSeconds);

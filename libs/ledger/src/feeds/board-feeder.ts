@@ -30,6 +30,8 @@ export interface LastFeed {
 
 /** The most players that are read by one statement, and whose entries are on their way at once: those of a whole batch of the log. */
 const PLAYERS_AT_ONCE = 1000;
+/** The most stretches of time of players that are read by one statement: more take as long as it may. */
+const STRETCHES_AT_ONCE = 5000;
 /** A board that changes under a write is looked up again, so often. */
 const TRIES_MAX = 4;
 
@@ -97,6 +99,11 @@ export class BoardFeeder {
       const stretches = new Map(
         [...places.flatMap((place) => stretchOf(place) ?? []), ...looked].map((one) => [keyOfStretch(one), one]),
       );
+      if (stretches.size > STRETCHES_AT_ONCE && players.length > 1) {
+        const half = players.length >> 1;
+        const isWritten = await this.feedChunk(poolUid, players.slice(0, half), boards);
+        return isWritten && (await this.feedChunk(poolUid, players.slice(half), boards));
+      }
       const peaks = boards.some(({ feed }) => feed!.value === 'peak' || feed!.columns.includes('peak'));
       const named = players.map(({ playerId }) => playerId);
       const gains = boards.some(({ feed }) => feed!.value === 'gain');
@@ -154,7 +161,8 @@ export class BoardFeeder {
     for (const board of boards) {
       // The windows that hold now are made where they are not there yet.
       const running = await this.windows.at(board, nowMs, nowMs);
-      const open = [...running, ...(await this.windows.open(board)).filter((one) => !includes(running, one))];
+      const others = players.some(({ isEverywhere }) => isEverywhere) ? await this.windows.open(board) : [];
+      const open = [...running, ...others.filter((one) => !includes(running, one))];
       for (const { playerId, playedAtMs, isEverywhere } of players) {
         const found = new Map<string, StoredWindow>();
         for (const window of [...(isEverywhere ? open : []), ...(await this.at(board, playedAtMs, nowMs))]) {

@@ -44,7 +44,7 @@ const END_FILL = prepared('DELETE FROM board_fills WHERE board_uid = $1 AND roun
 
 /** Behind those of other boards. */
 const BEGIN_AGAIN = prepared(`
-  UPDATE board_fills SET again = false, after_player = '', round = nextval('ladder_position')
+  UPDATE board_fills SET again = false, after_player = '', ended_round = round, round = nextval('ladder_position')
   WHERE board_uid = $1 AND round = $2 AND again`);
 
 /**

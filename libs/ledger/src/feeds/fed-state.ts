@@ -117,7 +117,8 @@ const FED_STATE = prepared(`
           (array_agg(games_so_far ORDER BY position DESC))[1] AS "gamesSoFar",
           ${BEST_GAME} AS peak, min(played_at_ms) AS "firstPlayedAtMs", max(played_at_ms) AS "lastPlayedAtMs"
         FROM (${gamesFrom(positionSince('k.starts_at'))}) AS recorded
-        WHERE played_at_ms >= k.starts_at AND played_at_ms < k.ends_at AND recorded_at < k.recorded_before) AS w), '[]') AS stretches
+        WHERE played_at_ms >= k.starts_at AND played_at_ms < k.ends_at AND (recorded_at < k.recorded_before
+          OR jsonb_typeof(pools.definition -> 'periods') = 'object')) AS w), '[]') AS stretches
   FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL`);
 
 /**

@@ -1,3 +1,4 @@
+import { KEPT_AFTER_END_MS } from '../entries/entry-rows.js';
 import { isRunOfSql } from '../entries/run-keys-sql.js';
 
 /** `$1`: whose; `$2`, `$3`: of which board and windows, null for all. Windows that the projection still keeps. */
@@ -7,10 +8,6 @@ const windowsOf = (keptMs: string): string => `
     SELECT * FROM windows WHERE board_uid = b.board_uid AND ($3::int[] IS NULL OR window_uid = ANY ($3::int[]))
       AND (ends_at IS NULL OR ends_at > ladder_now() - ${keptMs} * interval '1 millisecond') OFFSET 0) AS w`;
 
-/** How long the projection keeps a window after its end, ms; at least as long as `keptAfterEndMs` says. */
-const KEPT_MS = `1000 * greatest(coalesce((b.definition ->> 'graceSeconds')::float8, 300),
-  coalesce((b.definition ->> 'keepEndedSeconds')::float8, 90000))`;
-
 const OF_BOARD = 'WHERE b.board_id IS NOT NULL AND ($2::int IS NULL OR b.board_uid = $2)';
 
 const COLUMNS = `b.board_uid AS "boardUid", b.definition, w.window_uid AS "windowUid",
@@ -19,7 +16,7 @@ const COLUMNS = `b.board_uid AS "boardUid", b.definition, w.window_uid AS "windo
 /** A player's entries as they are, and those of the keys `$4`, which may be removed. */
 export const ENTRIES_OF_PLAYER = `
   SELECT ${COLUMNS}, e.columns, e.scopes, e.left_scopes AS "leftScopes",
-    e.patch_runs AS "patchRuns" ${windowsOf(KEPT_MS)}
+    e.patch_runs AS "patchRuns" ${windowsOf(KEPT_AFTER_END_MS)}
   CROSS JOIN LATERAL (
     SELECT DISTINCT key FROM (
       SELECT unnest($4::text[]) AS key UNION ALL SELECT $1 UNION ALL
@@ -32,7 +29,7 @@ export const ENTRIES_OF_PLAYER = `
 /** A guild's totals as they are. */
 export const TOTALS_OF_GUILD = `
   SELECT ${COLUMNS}, '{}'::float8[] AS columns, '{}'::int[] AS scopes, '{}'::int[] AS "leftScopes",
-    NULL::jsonb AS "patchRuns" ${windowsOf(KEPT_MS)}
+    NULL::jsonb AS "patchRuns" ${windowsOf(KEPT_AFTER_END_MS)}
   CROSS JOIN LATERAL (
     SELECT *, guild_id AS key FROM guild_totals
     WHERE window_uid = w.window_uid AND guild_id = $1 AND $4::text[] IS NOT NULL LIMIT 1) AS e

@@ -12,10 +12,14 @@ export const DUE_AT = `(w.ends_at + (b.definition->>'graceSeconds')::float8 * in
 /** Whether the end and the grace of a window `w` of board `b`, which lives, are over. */
 export const IS_OVER = `w.state = 'open' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND ${DUE_AT} <= ${NOW}`;
 
-/** Whether what a pool says of a window `w` of board `b` is all written; so is that of boards that no pool feeds. */
-const IS_FED = `(b.feed IS NULL
-    OR EXISTS (SELECT FROM last_feeds l WHERE l.window_uid = w.window_uid AND l.is_done AND l.asked_at >= ${DUE_AT})
-      AND NOT EXISTS (SELECT FROM board_fills f WHERE f.board_uid = b.board_uid))`;
+/**
+ * Whether what a pool says of a window `w` of board `b` is all written; so is that of boards that no pool feeds. What was left to
+ * a filling of the board is written when a round of it has ended that began after it was left.
+ */
+const IS_FED = `(b.feed IS NULL OR EXISTS (
+    SELECT FROM last_feeds l WHERE l.window_uid = w.window_uid AND l.asked_at >= ${DUE_AT} AND l.done_position IS NOT NULL
+      AND NOT EXISTS (
+        SELECT FROM board_fills f WHERE f.board_uid = b.board_uid AND coalesce(f.ended_round, 0) <= l.done_position)))`;
 
 /** Windows whose end and grace are over, and that wait for no pool; the first to end first. */
 export const DUE_WINDOWS = `

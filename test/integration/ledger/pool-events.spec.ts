@@ -9,9 +9,47 @@ import {
   type PoolInTurn,
   type SqlRunner,
 } from '@laddercast/ledger';
+import type { PlayerRating } from '@laddercast/domain';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
+
+/** More than one statement tells. */
+const MANY = 6000;
+
+/** Tells the ratings of many players, in an order that is not that of their ids. */
+class TellMany implements PoolEventFold {
+  readonly type = 'tell-many';
+  /** Called where a rating is put into words. */
+  onWords = (): void => undefined;
+  /** Called when the fold is done. */
+  onFolded = (): Promise<void> => Promise.resolve();
+  spoilt: number | null = null;
+
+  async fold(): Promise<FoldedEvent> {
+    const changed = Array.from({ length: MANY }, (_, at) => {
+      const rating = ratingWith(at);
+      const words = { ...rating, toJSON: (): PlayerRating => (this.onWords(), rating) };
+      // PostgreSQL keeps no such text.
+      return {
+        playerId: `${playerAt(at)}${at === this.spoilt ? '\u0000' : ''}`,
+        rating: words,
+        playedAtMs: [at, at + 1],
+      };
+    });
+    await this.onFolded();
+    return { outcome: { told: MANY }, newcomers: 0, changed };
+  }
+}
+
+const playerAt = (at: number): string => `player-${(at * 7) % MANY}`;
+const ratingWith = (games: number): PlayerRating => ({
+  state: { rating: 1500 + games / 3, deviation: null, volatility: null, memory: {} },
+  ...{ games, wins: 0, draws: 0, losses: games, peak: null, lastPlayedAtMs: null, position: 1 },
+});
+
+/** Of a binary array as PostgreSQL takes it: its dimensions, whether there are nulls, and the type of its elements come first. */
+const elementsOf = (array: Buffer): number => array.readInt32BE(12);
 
 /** Sets one player's rating, and says what all ratings were. */
 class SetRating implements PoolEventFold {
@@ -196,6 +234,93 @@ describe('events of a pool', () => {
     }
     // The turn, what to rate, the lane, the step, positions, the rows.
     expect(counts).toEqual([6]);
+  });
+
+  describe('of many players', () => {
+    let many: TellMany;
+    let position: number;
+    beforeEach(async () => {
+      many = new TellMany();
+      for (const { folds } of [node, other]) folds.push(many);
+      position = await recordEvent(many.type);
+    });
+
+    interface Told {
+      key: string;
+      payload: string;
+      transaction: string;
+    }
+    const told = (): Promise<Told[]> =>
+      node.database.query<Told>(
+        `SELECT key, payload, xmin::text AS transaction FROM outbox
+        WHERE topic = 'rating-changed' AND (payload::json ->> 'poolUid')::int = $1 ORDER BY position`,
+        [pool.uid],
+      );
+    const expectAllToldOnce = async (): Promise<void> => {
+      const rows = await told();
+      expect(rows.map(({ key }) => key)).toEqual(Array.from({ length: MANY }, (_, at) => playerAt(at)));
+      expect(rows.map(({ payload }) => payload)).toEqual(
+        Array.from({ length: MANY }, (_, at) =>
+          JSON.stringify({
+            ...{ type: 'rating-changed', poolUid: pool.uid, ratedPosition: position, playerId: playerAt(at) },
+            ...{ rating: ratingWith(at), playedAtMs: [at, at + 1] },
+          }),
+        ),
+      );
+      expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1);
+      expect(await outcomeOf(position)).toEqual({ told: MANY });
+    };
+
+    it('tell them all at once, in their order', async () => {
+      await node.rater.rate(pool.uid);
+      await expectAllToldOnce();
+    });
+
+    // PostgreSQL ends a transaction that asks nothing for ten seconds.
+    it('are worded before the lane is taken, a part at a time, and so written', async () => {
+      const done: (string | number)[] = [];
+      many.onWords = (): void => void (done.at(-1) !== 'worded' && done.push('worded'));
+      const { longTransaction } = node.database;
+      node.database.longTransaction = (timeoutMs, work, signal) =>
+        longTransaction.call(
+          node.database,
+          timeoutMs,
+          (runner) =>
+            work({
+              query: (sql, parameters) => {
+                if (sql === 'SELECT') done.push('alive');
+                if (sql.includes('ladder_take_lane')) done.push('lane');
+                if (sql.includes('INTO outbox')) done.push(elementsOf(parameters!.at(-1) as Buffer));
+                return runner.query(sql, parameters);
+              },
+            }),
+          signal,
+        ) as never;
+      try {
+        await node.rater.rate(pool.uid);
+      } finally {
+        node.database.longTransaction = longTransaction;
+      }
+      expect(done).toEqual(['worded', 'alive', 'worded', 'lane', 5000, 1000]);
+    });
+
+    it('tell nobody where the last of them cannot be told, and all when they are folded again', async () => {
+      many.spoilt = MANY - 1;
+      await expect(node.rater.rate(pool.uid)).rejects.toThrow('invalid byte sequence');
+      expect([await told(), await outcomeOf(position)]).toEqual([[], null]);
+      many.spoilt = null;
+      await other.rater.rate(pool.uid);
+      await expectAllToldOnce();
+    });
+
+    it('tell nobody where another process was first', async () => {
+      // As if the lock of the turn had gone with a connection.
+      many.onFolded = async (): Promise<void> => {
+        await other.database.query('UPDATE pools SET rated_position = $2 WHERE pool_uid = $1', [pool.uid, position]);
+      };
+      await node.rater.rate(pool.uid);
+      expect([await told(), await outcomeOf(position)]).toEqual([[], null]);
+    });
   });
 
   it('go with their pool', async () => {

@@ -12,7 +12,7 @@ import { int8Array } from '../database/postgres-arrays.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
-import { changeParameters, INSERT_CHANGES, PUT_RATINGS, ratingParameters } from '../pools/rating-rows.js';
+import { changeParameters, INSERT_CHANGES, KEEP_TURN, PUT_RATINGS, ratingParameters } from '../pools/rating-rows.js';
 import { changesOf } from './period-changes.js';
 import { PERIOD_CLOSED, type ClosedPeriodPayload } from './period-closer.js';
 import {
@@ -50,8 +50,6 @@ const COUNT_GAMES = prepared(`
     (count(*) FILTER (WHERE unrated = 'TOO_FEW_SIDES'))::int AS "tooFewSides"
   FROM games WHERE pool_uid = $1 AND period = $2`);
 
-const KEEP_TURN = prepared('SELECT');
-
 const MOVE_RATED_PERIOD = prepared('UPDATE pools SET rated_period = $2 WHERE pool_uid = $1');
 
 /**
@@ -76,7 +74,6 @@ export class PeriodClosedFold implements PoolEventFold {
     for (;;) {
       const chunk = await nextChunk(this.database, of);
       if (chunk.players.length === 0) break;
-      // PostgreSQL ends a transaction that does nothing for long, and where the process stops this one is broken off here.
       await transaction.query(KEEP_TURN);
       await keepResults(this.database, of, ratedChunk(pool, period, firstPosition, chunk));
     }

@@ -18,6 +18,7 @@ import {
   moveRatedPosition,
   readWorkOfTurn,
   tellRatings,
+  wordRatings,
   writeRatings,
   type RatedStep,
   type RatedTurn,
@@ -256,12 +257,13 @@ async function foldEvent(
   const { position: to } = event!;
   const pool = { uid: poolUid, id, definition, ratedPosition: from };
   const { outcome, games = 0, newcomers, changed, looked = {}, store } = await fold.fold(transaction, pool, event!);
+  // All that can be done before others wait for the lane.
+  const worded = await wordRatings(transaction, { poolUid, ratedPosition: to }, changed);
+  await writeOutcome(transaction, poolUid, to, outcome);
   await takeLane(transaction, place);
   await moveOn(transaction, poolUid, { from, to, games, newcomers });
   await store?.(transaction);
-  await writeOutcome(transaction, poolUid, to, outcome);
-  const positions = await drawPositions(transaction, changed.length);
-  await tellRatings(transaction, { poolUid, lane: place.lane, ratedPosition: to }, changed, positions);
+  await tellRatings(transaction, place.lane, worded);
   return looked;
 }
 

@@ -2,6 +2,7 @@ import type { FoldedGames, PlayerRating, PoolGame, RatingChange, RatingChanged, 
 import { float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import { drawPositions } from '../lanes/lane-events.js';
 import type { PoolDefinition } from './pool.js';
 import type { PoolEvent } from './pool-events.js';
 
@@ -178,20 +179,53 @@ const TELL_RATINGS = prepared(`
   SELECT $1::smallint, o.position, 'rating-changed', o.key, o.payload
   FROM unnest($2::bigint[], $3::text[], $4::text[]) AS o (position, key, payload)`);
 
-/** An event for each of these players, with the rating that the player has up to that position. */
+/** The most events that one statement writes: of all players of a large pool it would take longer than one may. */
+const TOLD_AT_ONCE = 5000;
+
+/** PostgreSQL ends a transaction that does nothing for long, and where the process stops this one is broken off here. */
+export const KEEP_TURN = prepared('SELECT');
+
+/** Some events as they are written, all but their positions. */
+interface WordedEvents {
+  count: number;
+  keys: Buffer;
+  payloads: Buffer;
+}
+
+/**
+ * An event for each of these players, with the rating that the player has up to that position, in their order. They are for
+ * {@link tellRatings}: to word those of many players takes seconds, in which nobody is to wait for the lane.
+ */
+export async function wordRatings(
+  transaction: SqlRunner,
+  { poolUid, ratedPosition }: { poolUid: number; ratedPosition: number },
+  changed: readonly Omit<RatingChanged, 'type' | 'poolUid' | 'ratedPosition'>[],
+): Promise<WordedEvents[]> {
+  const worded: WordedEvents[] = [];
+  for (let from = 0; from < changed.length; from += TOLD_AT_ONCE) {
+    if (from > 0) await transaction.query(KEEP_TURN);
+    const some = changed.slice(from, from + TOLD_AT_ONCE);
+    worded.push({
+      count: some.length,
+      keys: textArray(some.map(({ playerId }) => playerId)),
+      payloads: textArray(
+        some.map((one) => JSON.stringify({ type: 'rating-changed', poolUid, ratedPosition, ...one })),
+      ),
+    });
+  }
+  return worded;
+}
+
+/** Writes events into the outbox of a lane that this transaction holds. */
 export async function tellRatings(
   transaction: SqlRunner,
-  { poolUid, lane, ratedPosition }: { poolUid: number; lane: number; ratedPosition: number },
-  changed: readonly Omit<RatingChanged, 'type' | 'poolUid' | 'ratedPosition'>[],
-  eventPositions: readonly number[],
+  lane: number,
+  worded: readonly WordedEvents[],
 ): Promise<void> {
-  if (changed.length === 0) return;
-  await transaction.query(TELL_RATINGS, [
-    lane,
-    int8Array(eventPositions),
-    textArray(changed.map(({ playerId }) => playerId)),
-    textArray(changed.map((one) => JSON.stringify({ type: 'rating-changed', poolUid, ratedPosition, ...one }))),
-  ]);
+  for (const { count, keys, payloads } of worded) {
+    const positions = await drawPositions(transaction, count);
+    await transaction.query(TELL_RATINGS, [lane, int8Array(positions), keys, payloads]);
+  }
 }
 
 /** A change with the game that made it. */

@@ -35,6 +35,14 @@ const VALUES = ['rating', 'peak', 'gain', 'games', 'wins'] as const;
 const WINDOWS = ['alltime' as const, 'weekly' as const, { rolling: '48h' }];
 const WEEK = { keepDays: 7 };
 
+/** As the closer does, with a new revision for their boards; boards here have no grace. */
+const SETTLE_WEEKS = `
+  WITH over AS (
+    UPDATE windows SET state = 'settled'
+    WHERE ends_at <= ladder_now() AND window_id ~ '^weekly' AND state = 'open' RETURNING board_uid
+  )
+  UPDATE boards SET revision = nextval('ladder_position') WHERE board_uid IN (SELECT board_uid FROM over)`;
+
 describe('a pool that keeps changes for a week', () => {
   const seed = seedOfRun();
   let testDatabase: TestDatabase;
@@ -57,10 +65,7 @@ describe('a pool that keeps changes for a week', () => {
   const goTo = async (atMs: number): Promise<void> => {
     nowMs = atMs;
     await clock.stopAt(nowMs);
-    // As the closer does; boards here have no grace.
-    await node.database.query(
-      `UPDATE windows SET state = 'settled' WHERE ends_at <= ladder_now() AND window_id ~ '^weekly'`,
-    );
+    await node.database.query(SETTLE_WEEKS);
     await node.boards.refresh();
   };
   const historyOf = (pool: Pool, playerId: string): Promise<RatingStep[]> =>

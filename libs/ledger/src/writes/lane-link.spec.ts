@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { LaneLink } from './lane-link.js';
 
@@ -21,6 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   link.close();
+  vi.useRealTimers();
   Logger.overrideLogger(false);
 });
 
@@ -41,5 +42,16 @@ describe('the link to the owner of a lane', () => {
     for (let tries = 0; tries < 3; tries += 1) expect(await send('no..where', 7400)).toBeNull();
     const sentence = /At no\.\.where:7400 no owner of lanes is reached.*written from here.*ENOTFOUND/;
     await expect.poll(() => told).toEqual([['warn', expect.stringMatching(sentence)]]);
+  });
+
+  it('waits no longer for the secret than for an answer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+    link = new LaneLink({ query: () => new Promise(() => undefined) });
+    let answer: string | null | undefined;
+    void send('127.0.0.1', 1).then((one) => (answer = one));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(answer).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(answer).toBeNull();
   });
 });

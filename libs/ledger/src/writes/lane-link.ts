@@ -4,7 +4,7 @@ import { monotonicMs, RateLimitedLog } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ClientTCP, ServerTCP } from '@nestjs/microservices';
 import { LRUCache } from 'lru-cache';
-import { firstValueFrom, timeout } from 'rxjs';
+import { concatMap, firstValueFrom, from, map, timeout } from 'rxjs';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { settledValue } from '../lanes/installation.js';
 import type { LaneOwner } from './lane-owners.js';
@@ -67,10 +67,14 @@ export class LaneLink {
   /** The owner's answer; null: none came within `withinMs`, and one that comes later is not heard. */
   async send({ host, port }: LaneOwner, text: string, withinMs: number): Promise<string | null> {
     try {
-      const secret = await this.readSecret();
-      const sent = this.clientOf(host, port).send<Sealed, Sealed>(PATTERN, sealed(text, secret));
-      const answer = await firstValueFrom(sent.pipe(timeout(withinMs)));
-      return isSealed(answer, secret) ? answer.text : null;
+      const answered = from(this.readSecret()).pipe(
+        concatMap((secret) => {
+          const sent = this.clientOf(host, port).send<Sealed, Sealed>(PATTERN, sealed(text, secret));
+          return sent.pipe(map((answer) => (isSealed(answer, secret) ? answer.text : null)));
+        }),
+        timeout(withinMs),
+      );
+      return await firstValueFrom(answered);
     } catch {
       return null;
     }

@@ -1,9 +1,12 @@
 // Real: PostgreSQL, two ledgers as two processes have them, TCP between them, and a proxy on that way.
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { decodeResults, encodeMessage, PATIENCE_MS, takeLane, type OverrideWrite } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
 import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
+import { ServerTCP } from '@nestjs/microservices';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lanesWaitedFor } from '../nodes/lanes-waited-for.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
@@ -12,7 +15,7 @@ const LANES = 2;
 
 let testDatabase: TestDatabase;
 let nodes: LedgerNode[];
-let proxies: TcpProxy[];
+let proxies: Pick<TcpProxy, 'port' | 'close'>[];
 
 beforeEach(async () => {
   testDatabase = await createTestDatabase();
@@ -52,10 +55,30 @@ async function ownerAndSender(): Promise<{ owner: LedgerNode; sender: LedgerNode
   await untilOwned([owner]);
   const [row] = await owner.database.query<{ port: number }>('SELECT port FROM lane_writers');
   const proxy = await openTcpProxy('127.0.0.1', row!.port);
-  proxies.push(proxy);
-  await owner.database.query('UPDATE lane_writers SET port = $1', [proxy.port]);
-  await expect.poll(() => sender.owners.ownerOf(0)?.port, { interval: 50 }).toBe(proxy.port);
+  await standBetween(proxy, sender);
   return { owner, sender, proxy };
+}
+
+async function standBetween(proxy: Pick<TcpProxy, 'port' | 'close'>, sender: LedgerNode): Promise<void> {
+  proxies.push(proxy);
+  await sender.database.query('UPDATE lane_writers SET port = $1', [proxy.port]);
+  await expect.poll(() => sender.owners.ownerOf(0)?.port, { interval: 50 }).toBe(proxy.port);
+}
+
+interface Sealed {
+  text: string;
+  seal?: string;
+}
+
+/** Passes messages on, and answers what it likes: it has the owner's port, and not the secret. */
+async function openForger(forge: (message: Sealed) => Promise<Sealed>): Promise<Pick<TcpProxy, 'port' | 'close'>> {
+  const server = new ServerTCP({ host: '127.0.0.1', port: 0 });
+  server.addHandler('lane-writes', forge);
+  const socket = server.unwrap<Server>();
+  server.listen(() => undefined);
+  await once(socket, 'listening');
+  const close = async (): Promise<void> => void server.close();
+  return { port: (socket.address() as AddressInfo).port, close };
 }
 
 async function boardOf(node: LedgerNode, definition: Partial<BoardDefinition>): Promise<Board> {
@@ -295,5 +318,27 @@ describe("writes for a lane of another process's", () => {
     await stranger.ledger.write(submissionOf(board, 'ada', 5));
     expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
     expect(byOwner()).toBe(0);
+  });
+
+  it.each<[string, (message: Sealed, text: string) => string | undefined]>([
+    ['no seal', () => undefined],
+    ['one by another secret', (_, text) => createHmac('sha256', 'another').update(text).digest('base64')],
+    ['that of another text', ({ seal }) => seal],
+  ])('are not believed to be what an answer says that has %s', async (_, sealOf) => {
+    const { owner, sender } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const forger = await openForger(async (message) => {
+      const answered = await owner.inbox.take(message.text);
+      const text = answered.replace('"score":5', '"score":6');
+      expect(text).not.toBe(answered);
+      return { text, seal: sealOf(message, text) };
+    });
+    await standBetween(forger, sender);
+    const bySender = madeBy(sender);
+    const receipt = await sender.ledger.write(submissionOf(board, 'ada', 5, { idFromClient: false }));
+    expect(receipt).toMatchObject({ replayed: false, answer: { outcome: 'created', score: 5 } });
+    expect(bySender()).toBe(1);
+    expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
+    expect(await commitsOf(owner, board)).toBe(1);
   });
 });

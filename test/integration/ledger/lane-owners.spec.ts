@@ -8,6 +8,7 @@ import { sleep } from '@laddercast/platform';
 import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
 import { ServerTCP } from '@nestjs/microservices';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { holdCommit } from '../nodes/hold-commit.js';
 import { lanesWaitedFor } from '../nodes/lanes-waited-for.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 
@@ -222,16 +223,45 @@ describe("writes for a lane of another process's", () => {
     expect(await commitsOf(owner, board)).toBe(4);
   });
 
-  it('find themselves where their sender was first, also without an id of the client', async () => {
+  it.each([true, false])(
+    'find themselves behind what came later, in a lane that is remembered: %s',
+    async (isKnown) => {
+      const { owner, sender, proxy } = await ownerAndSender();
+      const board = await boardOf(owner, { operator: 'sum' });
+      await (isKnown ? owner : sender).writers.of(owner.lanes.of('ada')).write(submissionOf(board, 'ada', 1));
+      const byOwner = vi.spyOn(owner.writers.of(owner.lanes.of('ada')), 'write');
+      const { held, letGo } = holdCommit(owner, 'ada');
+      const sent = sender.ledger.write(submissionOf(board, 'ada', 5, { idFromClient: false }));
+      // Taken by the owner in time.
+      await held;
+      proxy.cut();
+      const first = await sent;
+      expect(first).toMatchObject({ replayed: false, answer: { score: 6, previousScore: 1 } });
+      await sender.ledger.write(override(board, 'ada', 100));
+      const after = await sender.ledger.write(submissionOf(board, 'ada', 7));
+      expect(after).toMatchObject({ replayed: false, answer: { score: 107, previousScore: 100 } });
+      letGo();
+      expect(byOwner).toHaveBeenCalledOnce();
+      expect(await byOwner.mock.results[0]!.value).toMatchObject({ replayed: false, answer: first.answer });
+      expect(await scoresOn(owner, board)).toEqual({ ada: 107 });
+      expect(await commitsOf(owner, board)).toBe(3);
+    },
+  );
+
+  it.each([
+    ['', 5],
+    [', and an override between the two', 100],
+  ])('find themselves where their sender was first, also without an id of the client%s', async (between, score) => {
     const { owner, sender } = await ownerAndSender();
     const board = await boardOf(owner, { operator: 'sum' });
     const writes = [submissionOf(board, 'ada', 5, { idFromClient: false, handOverId: 'a' })];
     const lane = owner.lanes.of('ada');
     await sender.writers.of(lane).write(writes[0]!);
+    if (between) await sender.ledger.write(override(board, 'ada', score));
     const sentAtMs = owner.boards.clock.nowMs();
     const results = decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), 1);
     expect(results).toMatchObject([{ receipt: { replayed: false, answer: { score: 5 } } }]);
-    expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
+    expect(await scoresOn(owner, board)).toEqual({ ada: score });
   });
 
   it('are not begun once their sender makes them itself, nor on a board that the owner does not know so', async () => {

@@ -1,19 +1,24 @@
 // Real: two built api processes on one PostgreSQL and one Redis, of which one is told to own no lanes.
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createTestDatabase,
   emptyTestRedis,
   freePort,
   newInstallation,
+  openTcpProxy,
   startApp,
   type Installation,
   type RunningApp,
+  type TcpProxy,
   type TestDatabase,
 } from '@laddercast/testing';
 import supertest from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from './sql.js';
 
 const LANES = 4;
 const PLAYERS = 40;
+const LOOK_MS = 200;
 
 interface Api {
   app: RunningApp;
@@ -24,6 +29,7 @@ let database: TestDatabase;
 let installation: Installation;
 let far: Api;
 let near: Api | null = null;
+let proxy: TcpProxy | null = null;
 
 const start = async (settings: Record<string, string>): Promise<Api> => {
   const ports = { port: await freePort(), metricsPort: await freePort() };
@@ -39,18 +45,38 @@ async function metricOf({ metricsPort }: Api, name: string): Promise<number> {
 }
 
 const lanesOf = (api: Api): Promise<number> => metricOf(api, 'laddercast_leases_held{lease="lane"}');
-const handedOverBy = (api: Api): Promise<number> =>
-  metricOf(api, 'laddercast_lane_writes_handed_over_total{answer="came"}');
+const handedOverBy = (api: Api, answer = 'came'): Promise<number> =>
+  metricOf(api, `laddercast_lane_writes_handed_over_total{answer="${answer}"}`);
 
-/** A score of every player, so that each lane has some. */
-async function submitTo({ app }: Api): Promise<void> {
-  const submissions = Array.from({ length: PLAYERS }, (_, at) => ({ board: 'b', playerId: `p${at}`, score: 1 }));
+interface Result {
+  outcome: string;
+  score: number;
+  previousScore: number | null;
+  replayed: boolean;
+}
+
+async function submit({ app }: Api, submissions: readonly object[]): Promise<Result[]> {
   const sent = supertest(app.url)
     .post('/v1/scores')
     .set({ Authorization: `Bearer ${installation.adminKey}` });
   const { body } = await sent.send({ submissions }).expect(200);
-  expect(body.results).toHaveLength(PLAYERS);
-  for (const result of body.results) expect(result).toMatchObject({ outcome: expect.any(String) });
+  return body.results as Result[];
+}
+
+/** A score of every player, so that each lane has some. */
+async function submitTo(api: Api): Promise<void> {
+  const submissions = Array.from({ length: PLAYERS }, (_, at) => ({ board: 'b', playerId: `p${at}`, score: 1 }));
+  const results = await submit(api, submissions);
+  expect(results).toHaveLength(PLAYERS);
+  for (const result of results) expect(result).toMatchObject({ outcome: expect.any(String) });
+}
+
+/** Puts a proxy before the port where the only owner takes writes: others find it when they look next. */
+async function standBeforeOwner(): Promise<TcpProxy> {
+  const [owner] = (await sql(database.url, 'SELECT port FROM lane_writers')) as { port: number }[];
+  proxy = await openTcpProxy('127.0.0.1', owner!.port);
+  await sql(database.url, `UPDATE lane_writers SET port = ${proxy.port}`);
+  return proxy;
 }
 
 beforeAll(async () => {
@@ -66,6 +92,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([far, near].map((api) => api?.app.stop()));
+  await proxy?.close();
   await database?.drop();
 });
 
@@ -94,5 +121,23 @@ describe('an api with LANE_OWNER=false', () => {
     expect(await handedOverBy(near)).toBe(0);
     expect(await lanesOf(far)).toBe(0);
     expect(await lanesOf(near)).toBe(LANES);
+  });
+
+  it('counts both of a batch’s submissions of one player, in order, when the message with both is lost', async () => {
+    const way = await standBeforeOwner();
+    const unanswered = await handedOverBy(far, 'none');
+    let isLost = false;
+    for (let tries = 1; !isLost; tries += 1) {
+      const playerId = `twice-${tries}`;
+      void way.cutAfter(`${playerId}-1`).then(() => (isLost = true));
+      const two = [3, 4].map((score, at) => ({ board: 'b', playerId, score, submissionId: `${playerId}-${at + 1}` }));
+      const results = await submit(far, two);
+      const first = { outcome: 'created', score: 3, previousScore: null, replayed: false };
+      const second = { outcome: 'changed', score: 7, previousScore: 3, replayed: false };
+      expect(results).toMatchObject([first, second]);
+      expect(await submit(near!, two)).toMatchObject([first, second].map((one) => ({ ...one, replayed: true })));
+      if (!isLost) await sleep(LOOK_MS);
+    }
+    expect(await handedOverBy(far, 'none')).toBe(unanswered + 2);
   });
 });

@@ -3,7 +3,7 @@ import type { Options, ValuesOf } from '../command-line/options.js';
 import { cellOf, numberOf, spread, tableOf } from '../figures/figures.js';
 import type { BenchContext, Log } from '../installation/context.js';
 import { cpuTable, floorTable } from '../writes/tables.js';
-import { measureWrites, writeOptions, type WriteRound } from '../writes/writes.js';
+import { measureWrites, writeOptions, type WriteRound, type WritesFound } from '../writes/writes.js';
 
 /** Whether more processes and more lanes take more submissions: each of them on a clean state of its own. */
 export const description = 'submissions with 1, 2 and 4 api processes and 2 and 8 lanes: what a commit holds and costs';
@@ -26,15 +26,18 @@ export async function run(context: BenchContext<ValuesOf<typeof options>>): Prom
   for (const laneCount of given.lanes ?? lanes) {
     for (const apiCount of given.apis ?? processes) {
       const clean = await context.renew({ LEDGER_LANES: laneCount }, Number(apiCount));
-      const name = `${laneCount} lanes, ${apiCount} api`;
+      const name = nameOf(laneCount, apiCount);
       step(name);
       found[name] = await measureWrites(clean, { definition: {}, batch: 0 });
     }
   }
   keep({ options: given, found });
-  return [scaleTable(found), cpuTable(found), floorTable(found, { commit: 'group commit, one connection' })].join(
-    '\n\n',
-  );
+  return [
+    scaleTable(found),
+    handingOverTable(found),
+    cpuTable(found),
+    floorTable(found, { commit: 'group commit, one connection' }),
+  ].join('\n\n');
 }
 
 /** What each reached, and what of the first row that is. */
@@ -44,7 +47,7 @@ function scaleTable(found: Record<string, WriteRound[]>): string {
   const rate = (rounds: readonly WriteRound[]): number => median(rounds, ({ full }) => full.perSecond);
   const first = rate(Object.values(found)[0]!);
   return tableOf(
-    ['', 'submissions, /s', 'of the first', 'p50, ms', 'p99, ms', 'submissions a commit', 'committed by another, %'],
+    ['', 'submissions, /s', 'of the first', 'p50, ms', 'p99, ms', 'submissions a commit'],
     Object.entries(found).map(([name, rounds]) => [
       name,
       cellOf(rounds.map(({ full }) => full.perSecond)),
@@ -61,7 +64,35 @@ function scaleTable(found: Record<string, WriteRound[]>): string {
         median(rounds, ({ full }) => full.commit ?? NaN),
         1,
       ),
-      numberOf(median(rounds, ({ full }) => full.handedOver)),
     ]),
   );
 }
+
+type Loads = Record<string, readonly { full: Pick<WritesFound, 'cpu' | 'handedOver'> }[]>;
+
+/**
+ * How many submissions an api handed to the owner of their lane, and what that costs: what all api processes take for a
+ * submission beyond what one takes, which hands none over, for each that is handed over. It is both sides of the way, and whatever
+ * else it costs that there is more than one process.
+ */
+export function handingOverTable(found: Loads): string {
+  const median = (rounds: Loads[string], of: (full: Loads[string][number]['full']) => number): number =>
+    spread(rounds.map(({ full }) => of(full))).median;
+  const apiOf = (rounds: Loads[string]): number => median(rounds, ({ cpu }) => cpu['api'] ?? NaN);
+  return tableOf(
+    ['', 'handed over, %', 'CPU of the api beyond that of one, µs each', 'the same, µs for each handed over'],
+    Object.entries(found).map(([name, rounds]) => {
+      const share = median(rounds, ({ handedOver }) => handedOver);
+      const alone = found[aloneOf(name)];
+      const more = alone === undefined || alone === rounds ? NaN : apiOf(rounds) - apiOf(alone);
+      return [name, numberOf(share, 1), cellOrDash(more), cellOrDash((100 * more) / share)];
+    }),
+  );
+}
+
+const cellOrDash = (value: number): string => (Number.isFinite(value) ? numberOf(value) : '–');
+
+const nameOf = (laneCount: string, apiCount: string): string => `${laneCount} lanes, ${apiCount} api`;
+
+/** The same with one api process. */
+const aloneOf = (name: string): string => nameOf(name.split(' ')[0]!, '1');

@@ -45,7 +45,7 @@ export interface WritesFound extends Rated, Spent {
   asked: Asked;
   /** Submissions that were committed together, on average; null when no process says. */
   commit: number | null;
-  /** How many of a hundred another process committed. */
+  /** How many of a hundred were handed to another process, whether it answered or not. */
   handedOver: number;
 }
 

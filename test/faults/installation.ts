@@ -121,6 +121,8 @@ export class FaultInstallation {
     readonly jwtSecret: string,
     /** PostgreSQL as the audit reaches it. */
     readonly databaseUrl: string,
+    /** Those of the log, and what the scenario asks for. */
+    readonly settings: Record<string, string>,
     readonly apis: readonly FaultyApp[],
     readonly projectors: readonly FaultyApp[],
     readonly gateways: readonly FaultyApp[],
@@ -145,6 +147,7 @@ export class FaultInstallation {
       shared.adminKey,
       shared.jwtSecret,
       options.auditDatabaseUrl ?? databaseUrl,
+      settings,
       await make('api', options.apis),
       await make('projector', options.projectors),
       await make('gateway', options.gateways),

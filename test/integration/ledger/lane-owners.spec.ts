@@ -144,6 +144,9 @@ describe("writes for a lane of another process's", () => {
   it('go into its commits together with its own, and are answered as there', async () => {
     const { owner, sender } = await ownerAndSender();
     const board = await boardOf(owner, { operator: 'sum' });
+    // Its lanes connect with their first commits, for which the sender might not wait.
+    const other = await boardOf(owner, { operator: 'sum' });
+    await Promise.all(players.map((playerId) => owner.ledger.write(submissionOf(other, playerId, 1))));
     const bySender = madeBy(sender);
     const sent = players.flatMap((playerId, at) => {
       const id = { submissionId: `once-${at}` };

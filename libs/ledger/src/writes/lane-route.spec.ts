@@ -263,6 +263,20 @@ describe('the patience with an owner', () => {
     ]);
   });
 
+  it('that was short says nothing of the owner where no answer came', async () => {
+    void write('a');
+    await turns();
+    await pass(100);
+    void write('b');
+    await pass(PATIENCE_MS - 200);
+    ends[0]!(await taken(['a']));
+    await turns();
+    ends[1]!(null);
+    await turns();
+    expect(done).toEqual(['over:a', 'over:b', 'here:b?']);
+    expect(heard).toEqual([true]);
+  });
+
   it('ends for what waits behind messages on their way, in the order of each player', async () => {
     await fillTheWay();
     const came = [write('a', 'p'), write('b', 'p')];

@@ -157,9 +157,11 @@ export class LaneRoute {
   }
 
   private async handOver(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<void> {
-    const results = await this.send(owner, batch);
+    const withinMs = leftMs(batch[0]!, monotonicMs());
+    const results = await this.send(owner, batch, withinMs);
     const again = results?.some((result) => 'again' in result) ?? true;
-    this.parts.heard(owner, !again);
+    // What had waited long before left the owner little time: that it came to nothing says nothing of it.
+    if (!again || withinMs >= PATIENCE_MS / 2) this.parts.heard(owner, !again);
     batch.forEach((waiting, at) => {
       const result = results?.[at] ?? { again: 'not known' };
       if ('again' in result) this.makeHere(waiting, result.again === 'not known');
@@ -167,9 +169,12 @@ export class LaneRoute {
     });
   }
 
-  private async send(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<HandedResult[] | null> {
+  private async send(
+    owner: LaneOwner,
+    batch: readonly WaitingWrite[],
+    withinMs: number,
+  ): Promise<HandedResult[] | null> {
     const { lane, link, nowMs } = this.parts;
-    const withinMs = leftMs(batch[0]!, monotonicMs());
     const sentAtMs = nowMs() - (PATIENCE_MS - withinMs);
     const message = encodeMessage({ lane, sentAtMs, writes: batch.map(({ write }) => write) });
     const answer = await link.send(owner, message, withinMs);

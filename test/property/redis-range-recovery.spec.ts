@@ -129,4 +129,25 @@ describe('a list by ranges that was lost', () => {
     );
     expect(restored.lists).toBeGreaterThan(10);
   }, 300_000);
+
+  it('counts no value that nobody has where a score replaces one of which only the lost index knew', async () => {
+    const recovering = await store.connected(new ClusterConnection({ url: store.url }));
+    const projection = new RedisRankProjection(recovering);
+    const ordering: RankList['ordering'] = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
+    const list: RankList = {
+      ...{ ...FIRST_GENERATION, boardUid: 10, windowUid: windowUid++, scope: 0, ordering },
+      ...{ shards: 3, boundaries: [-3, -1], dense: true },
+    };
+    // All stand in one shard, and are known in another: of the same time, a score has the same member as the one before.
+    const change = (playerId: string, version: number, score: number): RankChange => ({
+      ...{ playerId, version, values: { score, columns: [], achievedAtMs: 1000 } },
+    });
+    await applyAll(projection, list, [change('dee', 1, 6), change('bob', 2, 1)]);
+    await store.plain.unlink(...(await store.plain.keys(`{10.${list.windowUid}.0.1}*`)));
+    await applyAll(projection, list, [change('dee', 3, 4), change('bob', 2, 1)], new RecoveryRun());
+    await projection.removeStrays(list, null);
+    const { entries } = await projection.page(list, 0, 10, 'dense');
+    expect(entries.map(({ rank, playerId }) => `${rank} ${playerId}`)).toEqual(['1 dee', '2 bob']);
+    await projection.drop(list);
+  });
 });

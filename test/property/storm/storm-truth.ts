@@ -92,12 +92,22 @@ export class StormTruth {
       for (const window of model.ended.keys()) {
         if (!model.windowsOf(board).includes(window)) continue;
         const path = `/v1/boards/${board}/windows/${window}/editions?limit=${EDITIONS_MAX}`;
-        const { body } = await this.client.done<{ editions: { edition: number }[] }>('GET', path);
-        const [last, ...older] = body.editions.map(({ edition }) => edition).sort((a, b) => b - a);
+        const { editions } = await this.written(path);
+        const [last, ...older] = editions.map(({ edition }) => edition).sort((a, b) => b - a);
         if (last === undefined) throw new Error(`${board} has no edition of ${window}`);
         for (const edition of older) await this.expectEdition(model, board, `window=${window}&edition=${edition}`);
       }
     }
+  }
+
+  /** The editions of a window that has ended, as soon as one is written: whoever did that may have been killed. */
+  private async written(path: string): Promise<{ editions: { edition: number }[] }> {
+    for (let times = 0; times < TIMES_MAX; times += 1) {
+      const { code } = await this.client.send('GET', path);
+      if (code !== 'EDITION_NOT_FOUND') break;
+      await sleep(PAUSE_MS);
+    }
+    return (await this.client.done<{ editions: { edition: number }[] }>('GET', path)).body;
   }
 
   private async expectEdition(model: StormModel, board: string, query: string): Promise<void> {

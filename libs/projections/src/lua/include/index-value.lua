@@ -57,6 +57,14 @@ local function score_of(value)
   return string.format('%.17g', (struct.unpack('>d', score_bytes(value))))
 end
 
+-- The index value of the same member with another score, a double.
+local function with_score(value, score)
+  local head = string.byte(value)
+  local score_from, tail_from = parts_from(value)
+  local version = string.sub(value, 2, score_from - 1)
+  return string.char(128 + head % 16) .. version .. struct.pack('>d', score) .. string.sub(value, tail_from)
+end
+
 -- Whether two index values say the same of score and member, or both that there is no entry.
 local function has_same_key(a, b)
   local a_from, b_from = parts_from(a), parts_from(b)

@@ -112,9 +112,16 @@ end
 local function bring_to(new, olds)
   local standing = {}
   for _, old in ipairs(olds) do
-    if scores[old.member] == tonumber(old.score) then standing[#standing + 1] = old end
+    -- One whose member the new entry has comes first: the new one takes its place, and is not taken out with it.
+    local at = new and old.member == new.member and 1 or #standing + 1
+    if scores[old.member] == tonumber(old.score) then table.insert(standing, at, old) end
   end
   local score = new and scores[new.member]
+  if score and score ~= tonumber(new.score) and not (standing[1] and standing[1].member == new.member) then
+    -- Where its player's index was lost nobody else knows that it stands.
+    local value = with_score(new.value, score)
+    table.insert(standing, 1, { member = new.member, score = score_of(value), value = value })
+  end
   if new and score ~= tonumber(new.score) then
     replace(standing[1], new)
   elseif standing[1] then

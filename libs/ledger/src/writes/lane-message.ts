@@ -7,7 +7,7 @@ export type HandedWrite = SubmitWrite | FeedWrite;
 /** Writes of one lane on their way to its owner, in order. */
 export interface LaneMessage {
   lane: number;
-  /** When the first of them came, and would have been sent if nothing had been on its way: by the ledger's clock, Unix ms. */
+  /** By the ledger's clock, Unix ms. */
   sentAtMs: number;
   writes: readonly HandedWrite[];
 }

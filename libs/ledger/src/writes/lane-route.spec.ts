@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { LadderError } from '@laddercast/domain';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { StaleBoardError, type LedgerReceipt, type LedgerWrite, type SubmitWrite } from '../entries/ledger-writes.js';
 import type { WriteAttempt } from '../submissions/lane-writer.js';
 import { decodeMessage, encodeResults, type HandedResult } from './lane-message.js';
 import type { LaneOwner } from './lane-owners.js';
-import { LaneRoute, MESSAGES_AT_ONCE, PATIENCE_MS } from './lane-route.js';
+import { LaneRoute, MESSAGES_AT_ONCE } from './lane-route.js';
 
-/** The ledger's time when the process began. */
-const LEDGER_MS = 1_000_000;
 const OWNER: LaneOwner = { holder: 'another', host: '127.0.0.1', port: 1 };
 
 /** What was done with the writes, in order: `over:` in a message, `here:` in this process, with a `?` where it may be there. */
@@ -17,8 +15,6 @@ let owner: LaneOwner | null;
 let answer: (ids: string[]) => Promise<HandedResult[] | null>;
 let makeHere: () => Promise<void>;
 let heard: boolean[];
-/** Of each message: since when it waits, and how long for. */
-let waits: [sentAtMs: number, withinMs: number][];
 let route: LaneRoute;
 
 const receiptOf = (id: string): LedgerReceipt => ({
@@ -51,7 +47,6 @@ const turns = async (): Promise<void> => {
 beforeEach(() => {
   done = [];
   heard = [];
-  waits = [];
   owner = OWNER;
   answer = taken;
   makeHere = () => Promise.resolve();
@@ -64,16 +59,14 @@ beforeEach(() => {
     },
   };
   const link = {
-    send: async (_: LaneOwner, text: string, withinMs: number): Promise<string | null> => {
-      const { sentAtMs, writes } = decodeMessage(text);
-      const ids = writes.map((sent) => (sent.kind === 'submit' ? sent.submissionId : sent.kind));
-      waits.push([sentAtMs, withinMs]);
+    send: async (_: LaneOwner, text: string): Promise<string | null> => {
+      const ids = decodeMessage(text).writes.map((sent) => (sent.kind === 'submit' ? sent.submissionId : sent.kind));
       done.push(`over:${ids.join(',')}`);
       const results = await answer(ids);
       return results && encodeResults(results);
     },
   };
-  const parts = { lane: 0, writer, link, owner: () => owner, nowMs: () => LEDGER_MS + performance.now(), queueMax: 3 };
+  const parts = { lane: 0, writer, link, owner: () => owner, nowMs: () => 0, queueMax: 3 };
   route = new LaneRoute({ ...parts, heard: (_, isAnswered) => void heard.push(isAnswered) });
 });
 
@@ -222,94 +215,5 @@ describe("a lane's route", () => {
     come();
     await Promise.all([first, second, write('c')]);
     expect(done).toEqual(['over:a', 'here:b', 'here:c']);
-  });
-});
-
-describe('the patience with an owner', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], now: 0 }));
-  afterEach(() => void vi.useRealTimers());
-
-  /** Messages come to an end by hand, in the order in which they went. */
-  let ends: ((results: HandedResult[] | null) => void)[];
-  beforeEach(() => {
-    ends = [];
-    answer = () => new Promise((resolve) => ends.push(resolve));
-  });
-  const pass = async (ms: number): Promise<void> => {
-    vi.advanceTimersByTime(ms);
-    await turns();
-  };
-  const fillTheWay = async (): Promise<void> => {
-    for (let number = 0; number < MESSAGES_AT_ONCE; number += 1) {
-      void write(`on-way-${number}`, `on-way-${number}`);
-      await turns();
-    }
-    done = [];
-  };
-
-  it('counts from when the oldest write of a message came', async () => {
-    void write('a');
-    await turns();
-    await pass(100);
-    void write('b');
-    await pass(PATIENCE_MS - 200);
-    ends[0]!(await taken(['a']));
-    void write('c', 'q');
-    await turns();
-    expect(done).toEqual(['over:a', 'over:b,c']);
-    expect(waits).toEqual([
-      [LEDGER_MS, PATIENCE_MS],
-      [LEDGER_MS + 100, 200],
-    ]);
-  });
-
-  it('that was short says nothing of the owner where no answer came', async () => {
-    void write('a');
-    await turns();
-    await pass(100);
-    void write('b');
-    await pass(PATIENCE_MS - 200);
-    ends[0]!(await taken(['a']));
-    await turns();
-    ends[1]!(null);
-    await turns();
-    expect(done).toEqual(['over:a', 'over:b', 'here:b?']);
-    expect(heard).toEqual([true]);
-  });
-
-  it('ends for what waits behind messages on their way, in the order of each player', async () => {
-    await fillTheWay();
-    const came = [write('a', 'p'), write('b', 'p')];
-    await pass(PATIENCE_MS - 1);
-    void write('c', 'p');
-    expect(done).toEqual([]);
-    await pass(1);
-    expect(done).toEqual(['here:a', 'here:b']);
-    await Promise.all(came);
-    await pass(PATIENCE_MS - 1);
-    expect(done).toEqual(['here:a', 'here:b', 'here:c']);
-  });
-
-  it('does not end for a write whose player has another on its way before that has come to an end', async () => {
-    void write('a', 'p');
-    await turns();
-    const came = [write('b', 'p'), write('c', 'q')];
-    await pass(PATIENCE_MS);
-    expect(done).toEqual(['over:a', 'here:c']);
-    ends[0]!(null);
-    await Promise.all(came);
-    expect(done).toEqual(['over:a', 'here:c', 'here:a?', 'here:b']);
-  });
-
-  it('ends for what waits for a write of its player that is made here, and comes after that', async () => {
-    makeHere = () => new Promise(() => undefined);
-    owner = null;
-    void write('a');
-    owner = OWNER;
-    void write('b');
-    await pass(PATIENCE_MS - 1);
-    expect(done).toEqual(['here:a']);
-    await pass(1);
-    expect(done).toEqual(['here:a', 'here:b']);
   });
 });

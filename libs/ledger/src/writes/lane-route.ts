@@ -9,7 +9,7 @@ import { decodeResults, encodeMessage, type HandedResult, type HandedWrite } fro
 import type { LaneLink } from './lane-link.js';
 import type { LaneOwner } from './lane-owners.js';
 
-/** How long a write waits for the owner, on its way and for its turn to go; then it is made here. */
+/** How long an owner is waited for; then its writes are made here. */
 export const PATIENCE_MS = WRITE_DEADLINE_MS / 10;
 /** With so many on their way, what comes during a commit of the owner's joins the next one, and not the one after it. */
 export const MESSAGES_AT_ONCE = 8;
@@ -33,7 +33,6 @@ export interface LaneRouteParts {
 
 interface WaitingWrite {
   write: HandedWrite;
-  /** When it came, by the monotonic clock. */
   sinceMs: number;
   span: OpenSpan | null;
   resolve(receipt: LedgerReceipt): void;
@@ -50,8 +49,6 @@ interface WaitingWrite {
 export class LaneRoute {
   private readonly queue: WaitingWrite[] = [];
   private looking: Promise<void> | null = null;
-  /** Runs while something waits for its turn. */
-  private patience: NodeJS.Timeout | null = null;
   private readonly messages = new Set<Promise<void>>();
   /** Those of whom a message is on its way. */
   private readonly players = new Set<string>();
@@ -100,35 +97,6 @@ export class LaneRoute {
   }
 
   private goOn(): void {
-    this.makeOverdue();
-    this.handOverWaiting();
-    this.patience ??= this.nextOverdue();
-  }
-
-  /** What has waited too long is made here; behind what is on its way of its player, whose time is up as well. */
-  private makeOverdue(): void {
-    const now = monotonicMs();
-    const { queue } = this;
-    for (let at = 0; at < queue.length && leftMs(queue[at]!, now) <= 0;) {
-      if (this.players.has(queue[at]!.write.playerId)) at += 1;
-      else this.makeHere(queue.splice(at, 1)[0]!, false);
-    }
-  }
-
-  private nextOverdue(): NodeJS.Timeout | null {
-    const now = monotonicMs();
-    const next = this.queue.find((waiting) => leftMs(waiting, now) > 0);
-    if (next === undefined) return null;
-    return setTimeout(
-      () => {
-        this.patience = null;
-        this.goOn();
-      },
-      Math.ceil(leftMs(next, now)),
-    );
-  }
-
-  private handOverWaiting(): void {
     while (this.queue.length > 0) {
       const owner = this.parts.owner();
       if (owner === null) {
@@ -157,11 +125,9 @@ export class LaneRoute {
   }
 
   private async handOver(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<void> {
-    const withinMs = leftMs(batch[0]!, monotonicMs());
-    const results = await this.send(owner, batch, withinMs);
+    const results = await this.send(owner, batch);
     const again = results?.some((result) => 'again' in result) ?? true;
-    // What had waited long before left the owner little time: that it came to nothing says nothing of it.
-    if (!again || withinMs >= PATIENCE_MS / 2) this.parts.heard(owner, !again);
+    this.parts.heard(owner, !again);
     batch.forEach((waiting, at) => {
       const result = results?.[at] ?? { again: 'not known' };
       if ('again' in result) this.makeHere(waiting, result.again === 'not known');
@@ -169,15 +135,10 @@ export class LaneRoute {
     });
   }
 
-  private async send(
-    owner: LaneOwner,
-    batch: readonly WaitingWrite[],
-    withinMs: number,
-  ): Promise<HandedResult[] | null> {
+  private async send(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<HandedResult[] | null> {
     const { lane, link, nowMs } = this.parts;
-    const sentAtMs = nowMs() - (PATIENCE_MS - withinMs);
-    const message = encodeMessage({ lane, sentAtMs, writes: batch.map(({ write }) => write) });
-    const answer = await link.send(owner, message, withinMs);
+    const message = encodeMessage({ lane, sentAtMs: nowMs(), writes: batch.map(({ write }) => write) });
+    const answer = await link.send(owner, message, PATIENCE_MS);
     const results = answer === null ? null : decodeResults(answer, batch.length);
     metrics.writesHandedOver.inc({ answer: results === null ? 'none' : 'came' }, batch.length);
     return results;
@@ -208,8 +169,6 @@ export class LaneRoute {
     return made;
   }
 }
-
-const leftMs = ({ sinceMs }: WaitingWrite, now: number): number => sinceMs + PATIENCE_MS - now;
 
 /** Of this process, among those of all. */
 const PROCESS_ID = randomBytes(6).toString('base64url');

@@ -157,14 +157,17 @@ export function specOf(specs: readonly WindowSpec[], idOrName: string): WindowSp
   return specs.find((spec) => nameOfSpec(spec) === idOrName || ID_SHAPES[kindOf(spec)]?.test(idOrName));
 }
 
+/** When a window takes nothing more, Unix ms; Infinity: it has no end. */
+export const dueAtMs = ({ endsAtMs }: Pick<WindowBounds, 'endsAtMs'>, graceSeconds: number): number =>
+  endsAtMs === null ? Infinity : endsAtMs + graceSeconds * 1000;
+
 /** Whether a run may still enter the window at `nowMs`: it is not closed, and its end with the grace has not passed. */
 export function isWindowOpen(
   window: Pick<StoredWindow, 'endsAtMs' | 'state'>,
   graceSeconds: number,
   nowMs: number,
 ): boolean {
-  if (window.state !== 'open') return false;
-  return window.endsAtMs === null || nowMs < window.endsAtMs + graceSeconds * 1000;
+  return window.state === 'open' && nowMs < dueAtMs(window, graceSeconds);
 }
 
 /**

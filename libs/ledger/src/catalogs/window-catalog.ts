@@ -1,4 +1,5 @@
 import {
+  dueAtMs,
   isWindowOpen,
   kindOf,
   nameOfSpec,
@@ -16,6 +17,7 @@ import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError } from '../entries/ledger-writes.js';
 import { BoardCatalog, type ChangedBoard } from './board-catalog.js';
 import { growingCache } from '@laddercast/platform';
+import { besides } from './window-bounds.js';
 
 /** The most boards whose windows a process remembers, and the most windows by their number. */
 const BOARDS_CACHED_MAX = 5000;
@@ -117,14 +119,13 @@ export class WindowCatalog {
 
   /**
    * Makes a window that would have closed long ago, since something that it holds came in time.
-   * @param dueMs when it was due to close, Unix ms
-   * @returns undefined where the board was made after that, and where another window has its id
+   * @returns undefined where the board was made after that window was due to close, and where another window has its id
    * @throws StaleBoardError
    */
-  async makeEnded(board: Board, bounds: WindowBounds, dueMs: number): Promise<StoredWindow | undefined> {
+  async makeEnded(board: Board, bounds: WindowBounds): Promise<StoredWindow | undefined> {
     const [after] = await this.database.query(
       'SELECT FROM boards WHERE board_uid = $1 AND created_at >= to_timestamp($2::float8 / 1000)',
-      [board.uid, dueMs],
+      [board.uid, dueAtMs(bounds, board.definition.graceSeconds)],
     );
     const made = after ? undefined : await this.insert(board, bounds);
     const { startsAtMs, endsAtMs } = bounds;
@@ -342,8 +343,8 @@ export class WindowCatalog {
 const holds = (window: WindowBounds, atMs: number): boolean =>
   (window.startsAtMs ?? -Infinity) <= atMs && atMs < (window.endsAtMs ?? Infinity);
 
-const isLongOver = ({ definition }: Board, { endsAtMs }: WindowBounds, nowMs: number): boolean =>
-  nowMs - (endsAtMs ?? Infinity) - definition.graceSeconds * 1000 >= OVER_AFTER_MS;
+const isLongOver = ({ definition }: Board, window: WindowBounds, nowMs: number): boolean =>
+  nowMs - dueAtMs(window, definition.graceSeconds) >= OVER_AFTER_MS;
 
 const overKey = (board: Board, calculated: WindowBounds): string => `${board.uid}/${board.revision}/${calculated.id}`;
 
@@ -372,37 +373,3 @@ const ofEarlierDefinition = (
       !found.some(({ uid }) => uid === window.uid) &&
       !board.definition.windows.some((spec) => isOf(window, spec)),
   );
-
-/** An operator can close a window, and the one after it, again and again: at most this often within one period. */
-const CLOSED_IN_A_PERIOD_MAX = 366;
-
-/**
- * Bounds that leave stored windows as they are: cut off where one of them begins or ends. If the id belongs to a window
- * that has already ended (the zone changed, or it was closed early), the rest of its time belongs to the next one.
- */
-function besides(
-  stored: readonly WindowOfBoard[],
-  calculated: WindowBounds,
-  atMs: number,
-  next: (endsAtMs: number) => WindowBounds | null,
-): WindowBounds | null {
-  const isTaken = ({ id }: WindowBounds): boolean => stored.some((window) => window.id === id);
-  if (calculated.kind === 'season') return stored.find(({ id }) => id === calculated.id) ?? calculated;
-  let bounds: WindowBounds | null = calculated;
-  for (let tries = 0; bounds !== null && isTaken(bounds); tries += 1) {
-    if (bounds.endsAtMs === null || tries === CLOSED_IN_A_PERIOD_MAX) return null;
-    bounds = next(bounds.endsAtMs);
-  }
-  if (bounds === null) return null;
-  const ended = stored.flatMap(({ endsAtMs }) => (endsAtMs !== null && endsAtMs <= atMs ? [endsAtMs] : []));
-  const later = stored.flatMap(({ startsAtMs }) => (startsAtMs !== null && startsAtMs > atMs ? [startsAtMs] : []));
-  // A window that takes the rest of another's time begins where that ended, before its own.
-  const isNext = bounds !== calculated && ended.length > 0;
-  const startsAtMs = isNext ? Math.max(...ended) : Math.max(bounds.startsAtMs ?? -Infinity, ...ended);
-  const endsAtMs = Math.min(bounds.endsAtMs ?? Infinity, ...later);
-  return {
-    ...bounds,
-    startsAtMs: Number.isFinite(startsAtMs) ? startsAtMs : null,
-    endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
-  };
-}

@@ -7,7 +7,7 @@ import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError, type FedPlace, type FeedWrite } from '../entries/ledger-writes.js';
 import { Ledger } from '../writes/ledger.js';
 import { noteLastFeed } from './last-feeds.js';
-import { dueAtMs, keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
+import { keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
 import { readFedState } from './fed-state.js';
 import { writeEntryEnds } from './entry-ends.js';
 import { AlgorithmMissing, RatingAlgorithms } from '../pools/rating-algorithms.js';
@@ -148,7 +148,7 @@ export class BoardFeeder {
       }
       if (!standing.entryOf(place)) continue;
       const key = `${board.uid}/${window.id}`;
-      if (!ended.has(key)) ended.set(key, await this.windows.makeEnded(board, window, dueAtMs(board, window)));
+      if (!ended.has(key)) ended.set(key, await this.windows.makeEnded(board, window));
       const made = ended.get(key);
       if (made) found.push({ ...place, window: made });
     }

@@ -1,4 +1,5 @@
 import {
+  dueAtMs,
   fedEntry,
   HOUR_MS,
   kindOf,
@@ -24,16 +25,12 @@ export interface PlaceOfEntry {
 export const keyOfStretch = ({ playerId, of }: StretchOfPlayer): string =>
   `${'rollingHours' in of ? `rolling ${of.rollingHours}` : `${of.startsAtMs}-${of.endsAtMs}-${of.recordedBeforeMs}`}/${playerId}`;
 
-/** When the window takes nothing more, Unix ms; Infinity: it has no end. */
-export const dueAtMs = ({ definition }: Board, { endsAtMs }: Pick<StoredWindow, 'endsAtMs'>): number =>
-  endsAtMs === null ? Infinity : endsAtMs + 1000 * definition.graceSeconds;
-
 /** What of a player is to be read for a place; null: nothing but its rating, since the window is all time. */
 export function stretchOf({ board, playerId, window }: PlaceOfEntry): StretchOfPlayer | null {
   const { kind, id, startsAtMs, endsAtMs } = window;
   if (kind === 'rolling') return { playerId, of: { rollingHours: rollingHours(id) } };
   if (startsAtMs === null || endsAtMs === null) return null;
-  return { playerId, of: { startsAtMs, endsAtMs, recordedBeforeMs: dueAtMs(board, window) } };
+  return { playerId, of: { startsAtMs, endsAtMs, recordedBeforeMs: dueAtMs(window, board.definition.graceSeconds) } };
 }
 
 /** The rolling windows of boards: how many hours they hold, each once. */
@@ -71,13 +68,13 @@ export class Standing {
     const player = this.players.get(place.playerId);
     if (entryLifetimeSeconds === null || !player) return false;
     const games = this.gamesOf(place, player);
-    const atMs = Math.min(this.state.nowMs, dueAtMs(place.board, place.window));
+    const atMs = Math.min(this.state.nowMs, dueAtMs(place.window, place.board.definition.graceSeconds));
     return games !== null && games.lastPlayedAtMs <= atMs - 1000 * entryLifetimeSeconds;
   }
 
   /** In a window that is over by the last game in it, and the moment at which it took nothing more: as if it had been fed by then. */
   private isRankable(place: PlaceOfEntry, player: RatedPlayer): boolean {
-    const overMs = dueAtMs(place.board, place.window);
+    const overMs = dueAtMs(place.window, place.board.definition.graceSeconds);
     const stretch = stretchOf(place);
     const last = stretch && this.stretches.get(keyOfStretch(stretch));
     if (this.state.nowMs < overMs || !last) return this.rankabilityOf(player).isRankable;

@@ -1,4 +1,5 @@
 import {
+  dueAtMs,
   LadderError,
   withBoardDefaults,
   type BoardDefinition,
@@ -69,7 +70,7 @@ export async function restatedWindow(sql: SqlRunner, windowUid: number): Promise
   const definition = withBoardDefaults(row.definition);
   refuseLimits(boardId, definition);
   const startsAtMs = row.startsAtMs ?? 0;
-  const dueMs = endsAtMs! + 1000 * definition.graceSeconds;
+  const dueMs = dueAtMs({ endsAtMs }, definition.graceSeconds);
   assertKept(row, feed.pool, startsAtMs);
   return {
     ...{ boardId, windowId, feed, startsAtMs },

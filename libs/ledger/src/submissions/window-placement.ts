@@ -1,4 +1,5 @@
 import {
+  dueAtMs,
   firstRollingHour,
   HOUR_MS,
   isWindowOpen,
@@ -124,7 +125,7 @@ function passesBound(
 ): boolean {
   const isBetween = (atMs: number): boolean => fromMs < atMs && atMs <= untilMs;
   if (freezeAtMs !== null && isBetween(freezeAtMs)) return true;
-  return endsAtMs !== null && (isBetween(endsAtMs) || isBetween(endsAtMs + definition.graceSeconds * 1000));
+  return endsAtMs !== null && (isBetween(endsAtMs) || isBetween(dueAtMs({ endsAtMs }, definition.graceSeconds)));
 }
 
 const areSame = (windows: readonly StoredWindow[], others: readonly StoredWindow[] | undefined): boolean =>

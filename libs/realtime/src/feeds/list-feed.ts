@@ -1,4 +1,4 @@
-import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
+import { dueAtMs, GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
 import type { LedgerClock } from '@laddercast/ledger';
 import { isTracing, nowMs, RateLimitedLog, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
@@ -282,7 +282,7 @@ export class ListFeed implements WatchedList {
     const { window, board } = this.resolved;
     if (this.isWindowClosed || window.endsAtMs === null) return false;
     // One that was ended by an act waits for no grace.
-    return window.state === 'closed' || atMs >= window.endsAtMs + board.definition.graceSeconds * 1000;
+    return window.state === 'closed' || atMs >= dueAtMs(window, board.definition.graceSeconds);
   }
 
   /** Tells the subscribers, once, that the window takes no more runs; later subscribers are told when they come. */

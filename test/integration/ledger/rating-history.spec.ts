@@ -35,13 +35,15 @@ const VALUES = ['rating', 'peak', 'gain', 'games', 'wins'] as const;
 const WINDOWS = ['alltime' as const, 'weekly' as const, { rolling: '48h' }];
 const WEEK = { keepDays: 7 };
 
-/** As the closer does, with a new revision for their boards; boards here have no grace. */
+/** As the closer does once all is fed, with a new revision for their boards; boards here have no grace. */
 const SETTLE_WEEKS = `
   WITH over AS (
     UPDATE windows SET state = 'settled'
     WHERE ends_at <= ladder_now() AND window_id ~ '^weekly' AND state = 'open' RETURNING board_uid
   )
   UPDATE boards SET revision = nextval('ladder_position') WHERE board_uid IN (SELECT board_uid FROM over)`;
+
+const FED_BOARDS = 'SELECT board_id AS id FROM boards WHERE board_id IS NOT NULL AND feed IS NOT NULL';
 
 describe('a pool that keeps changes for a week', () => {
   const seed = seedOfRun();
@@ -65,8 +67,10 @@ describe('a pool that keeps changes for a week', () => {
   const goTo = async (atMs: number): Promise<void> => {
     nowMs = atMs;
     await clock.stopAt(nowMs);
-    await node.database.query(SETTLE_WEEKS);
-    await node.boards.refresh();
+    // As the feed does within a second: a window that is made when it is over has nothing of what was given up until then.
+    for (const { id } of await node.database.query<{ id: string }>(FED_BOARDS)) {
+      await node.windows.at(node.boards.byId(id)!, nowMs, nowMs);
+    }
   };
   const historyOf = (pool: Pool, playerId: string): Promise<RatingStep[]> =>
     changesOfPlayer(node.database, pool.uid, playerId, { beforePosition: null, limit: 10_000 });
@@ -91,6 +95,8 @@ describe('a pool that keeps changes for a week', () => {
     for (const pool of pools) await node.rater.rate(pool.uid);
     while ((await node.ender.run(new AbortController().signal)) !== undefined);
     for (const pool of pools) await node.settle(pool.uid);
+    await node.database.query(SETTLE_WEEKS);
+    await node.boards.refresh();
   };
   const players = async (pool: Pool): Promise<Map<string, Omit<PlayerRating, 'position'>>> => {
     const rows = await node.database.query<{ playerId: string }>(
@@ -262,6 +268,28 @@ describe('a pool that keeps changes for a week', () => {
     await expect(long).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
     const short = await node.registry.put('monthly', { ...definition, windows: ['monthly', { rolling: '48h' }] });
     expect(short.created).toBe(false);
+  });
+
+  it('makes no window of what is left of its games', async () => {
+    await goTo(START_MS);
+    await node.makeBoard('late', { windows: ['weekly'], graceSeconds: 0 });
+    const pool = await node.makePool('late', { history: WEEK, boards: [{ board: 'late', value: 'gain' }] });
+    await node.boards.refresh();
+    // Noon of Monday, Thursday and the Tuesday after, which nobody hears of for a week.
+    for (const day of [1, 4, 9]) {
+      await clock.stopAt(START_MS + (day + 0.5) * DAY_MS);
+      await node.games.record(gameOf(pool.id, `g${day}`, { ada: 1, bob: 2 }));
+    }
+    await node.rater.rate(pool.uid);
+    await clock.stopAt(START_MS + 10 * DAY_MS);
+    await node.pruneHistory(pool);
+    expect(await historyOf(pool, 'ada')).toHaveLength(2);
+    await node.settle(pool.uid);
+    const lines = await node.linesOf('late');
+    expect(lines.map((line) => line.split(' ').slice(0, 2))).toEqual([
+      ['weekly:2026-W11', 'ada'],
+      ['weekly:2026-W11', 'bob'],
+    ]);
   });
 
   it('takes the mode keep for a game whose changes are gone, and shows that they are', async () => {

@@ -136,7 +136,10 @@ export class BoardFeeder {
     }
   }
 
-  /** The places whose window is there, or is made now: it would have closed long ago, and holds a game that came in time. */
+  /**
+   * The places whose window is there, or is made now: it would have closed long ago, and holds a game that came in time. Not
+   * where older changes of the pool are given up: it would be one of what is left.
+   */
   private async made(places: readonly PlaceOfEntry[], standing: Standing): Promise<PlaceOfEntry[]> {
     const found: PlaceOfEntry[] = [];
     const ended = new Map<string, StoredWindow | undefined>();
@@ -146,7 +149,7 @@ export class BoardFeeder {
         found.push(place);
         continue;
       }
-      if (!standing.entryOf(place)) continue;
+      if (window.startsAtMs! < (standing.state.historyFromMs ?? 0) || !standing.entryOf(place)) continue;
       const key = `${board.uid}/${window.id}`;
       if (!ended.has(key)) ended.set(key, await this.windows.makeEnded(board, window));
       const made = ended.get(key);

@@ -47,6 +47,8 @@ export interface RatedPlayer {
 export interface FedState {
   readonly definition: PoolDefinition;
   readonly ratedPosition: number;
+  /** From when on games have their changes, Unix ms; null: none was given up. */
+  readonly historyFromMs: number | null;
   /** By the ledger's clock, Unix ms. */
   readonly nowMs: number;
   readonly players: readonly RatedPlayer[];
@@ -91,7 +93,8 @@ export const positionSince = (ms: string): string => `(
           ORDER BY recorded_at, position LIMIT 1)`;
 
 const FED_STATE = prepared(`
-  SELECT definition, rated_position AS "ratedPosition", floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
+  SELECT definition, rated_position AS "ratedPosition", history_from_ms AS "historyFromMs",
+    floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
     coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON}, 'before', coalesce(base.first_rating, first.rating),
         'peak', CASE WHEN $6::boolean AND jsonb_typeof(pools.definition -> 'provisional') = 'object' THEN (
           SELECT peak FROM (

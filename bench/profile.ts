@@ -8,6 +8,7 @@ import { GameLoad } from './games/game-load.js';
 import { shapes } from './games/shapes.js';
 import { Inspector } from './profiles/inspector.js';
 import type { Log, Measuring } from './installation/context.js';
+import { freePorts } from './installation/api-processes.js';
 import { startInstallation } from './installation/installation.js';
 import { makeLargeBoard, type LargeBoard } from './boards/large-board.js';
 import { loadReads, shortNames, type ReadContext } from './parts/reads.js';
@@ -20,12 +21,11 @@ import { prepare, projectRoot } from '../tools/build.mjs';
 import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
 import { onInterruption } from '../tools/interruption.mjs';
 import { freePort } from '../tools/ports.mjs';
-import { Problem } from '../tools/problem.mjs';
 import { step } from '../tools/progress.mjs';
 
 type LoadContext = WriteContext & ReadContext & Measuring;
 
-const defaults = { players: 20_000, connections: 64, improving: 50 };
+const defaults = { players: 20_000, improving: 50 };
 const statementsMax = 15;
 const statementLength = 110;
 /** What was done a second. */
@@ -55,6 +55,9 @@ developer tools of Chromium or VS Code), and prints what takes the time there an
   --entries <n>    how many entries the board has (1000000)
   --shards <n>     how many shards it has (1)
   --rows <n>       how many functions are printed (25)
+  --windows <…>    its windows (alltime)
+  --connections <n>    how many connections load it (64)
+  --api-processes <n>  how many processes the api is: the profile is of the first of them (1)
   --kafka          with the log in Kafka
 `;
 
@@ -70,7 +73,7 @@ function writes(context: LoadContext, board: LargeBoard, batch: number): Load {
 
 /** Games of two, up to the entries of the board that their pool feeds. */
 async function games(context: LoadContext): Promise<Load> {
-  const { players, connections } = defaults;
+  const { players, connections } = context.options;
   const load = await GameLoad.make(context, shapes['1v1'], { pools: 1, players, connections });
   return async (seconds) => ({ perSecond: (await load.run({ seconds })).shownPerSecond });
 }
@@ -84,26 +87,28 @@ async function main(): Promise<void> {
       shards: { type: 'string' },
       rows: { type: 'string' },
       kafka: { type: 'boolean' },
+      windows: { type: 'string' },
+      connections: { type: 'string' },
       'api-processes': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help) return console.log(help);
-  if (values['api-processes'] !== undefined) {
-    throw new Problem('--api-processes is for npm run bench: a profile is of one api process.');
-  }
-  const { seconds = '10', entries = '1000000', shards = '1', rows = '25', kafka = false } = values;
-  const numbers = {
+  const { seconds = '10', entries = '1000000', shards = '1', rows = '25', windows, kafka = false } = values;
+  const sizes = {
     seconds: count(seconds, 'seconds'),
     entries: count(entries, 'entries'),
     shards: count(shards, 'shards'),
     rows: count(rows, 'rows'),
+    apiCount: count(values['api-processes'] ?? '1', 'api-processes'),
+    connections: count(values.connections ?? '64', 'connections'),
+    windows: windows?.split(',') ?? ['alltime'],
   };
   const wanted = positionals.length === 0 ? Object.keys(loads) : someOf(Object.keys(loads))(positionals.join(), 'load');
   makeDataDirectory(sharedDir);
   await prepare(projectRoot);
   for (const folder of [runDir, profileDir]) makeDataDirectory(folder);
-  await profile(wanted, numbers, kafka ? 'kafka' : 'postgres');
+  await profile(wanted, sizes, kafka ? 'kafka' : 'postgres');
 }
 
 interface Sizes {
@@ -112,14 +117,20 @@ interface Sizes {
   shards: number;
   /** How many functions are printed. */
   rows: number;
+  apiCount: number;
+  connections: number;
+  windows: string[];
 }
 
-async function profile(wanted: readonly string[], { seconds, entries, shards, rows }: Sizes, log: Log): Promise<void> {
-  const ports = { api: await freePort(), projector: await freePort() };
-  const inspected = Object.entries(ports).map(([name, port]) => [name, [`--inspect=127.0.0.1:${port}`]]);
+async function profile(wanted: readonly string[], sizes: Sizes, log: Log): Promise<void> {
+  const { seconds, entries, shards, rows, apiCount, connections, windows } = sizes;
+  const inspectable = { api: await freePorts(1 + apiCount), projector: await freePort() };
+  const inspected = Object.entries(inspectable).map(([name, port]) => [name, [`--inspect=127.0.0.1:${port}`]]);
+  // Where the api is several, the one that was started only keeps them; each that it starts takes the next port.
+  const ports = { ...inspectable, ...(apiCount > 1 && { api: inspectable.api + 1 }) };
   const installation = await startInstallation({
     ...{ root: projectRoot, cacheDir: join(sharedDir, 'cache'), dataDir: join(runDir, '1'), log, apps: 'apart' },
-    command: 'npm run profile',
+    ...{ command: 'npm run profile', apiCount },
     nodeOptions: Object.fromEntries(inspected),
     postgresSettings: countingStatements,
     onDeath: (error) => ending.fail(error),
@@ -128,9 +139,9 @@ async function profile(wanted: readonly string[], { seconds, entries, shards, ro
   const context = {
     ...installation,
     step,
-    options: { ...defaults, players: Math.min(defaults.players, entries), entries },
+    options: { ...defaults, connections, players: Math.min(defaults.players, entries), entries },
   };
-  const definition = shards === 1 ? {} : { sharding: { by: 'hash', count: shards } };
+  const definition = { windows, ...(shards > 1 && { sharding: { by: 'hash', count: shards } }) };
   const board = await makeLargeBoard(context, { entries, definition });
   // Submissions last: reads are checked against what the board was filled with.
   for (const [name, loadOf] of Object.entries(loads).reverse()) {

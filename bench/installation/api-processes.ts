@@ -49,7 +49,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** The first of so many free ports one after the other. */
-async function freePorts(count: number): Promise<number> {
+export async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = await freePort();
     const more = Array.from({ length: count - 1 }, (_, at) => first + 1 + at);

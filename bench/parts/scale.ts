@@ -2,6 +2,7 @@ import { count, someOf } from '../command-line/arguments.js';
 import type { Options, ValuesOf } from '../command-line/options.js';
 import { cellOf, numberOf, spread, tableOf } from '../figures/figures.js';
 import type { BenchContext, Log } from '../installation/context.js';
+import { measureMessages, messagesTable } from '../writes/lane-messages.js';
 import { cpuTable, floorTable } from '../writes/tables.js';
 import { measureWrites, writeOptions, type WriteRound, type WritesFound } from '../writes/writes.js';
 
@@ -31,10 +32,13 @@ export async function run(context: BenchContext<ValuesOf<typeof options>>): Prom
       found[name] = await measureWrites(clean, { definition: {}, batch: 0 });
     }
   }
-  keep({ options: given, found });
+  step('Messages between two processes');
+  const messages = await measureMessages(context.installation.root);
+  keep({ options: given, found, messages });
   return [
     scaleTable(found),
     handingOverTable(found),
+    messagesTable(messages),
     cpuTable(found),
     floorTable(found, { commit: 'group commit, one connection' }),
   ].join('\n\n');

@@ -68,6 +68,7 @@ export * from './recovery/ledger-stamp.js';
 export * from './recovery/projected-positions.js';
 export * from './recovery/scanned-rows.js';
 export * from './standings/settlement-failures.js';
+export { WindowCloseLag } from './windows/close-lag.js';
 export * from './windows/window-closer.js';
 export * from './standings/standings-recorder.js';
 export * from './standings/standings-pruner.js';

@@ -86,6 +86,7 @@ import { BoardTemplates } from './templates/board-templates.js';
 import { TemplateBoards } from './templates/template-boards.js';
 import { SubmissionPruner } from './submissions/submission-pruner.js';
 import { RollingExpirer } from './windows/rolling-expirer.js';
+import { WindowCloseLag } from './windows/close-lag.js';
 import { WindowCloser } from './windows/window-closer.js';
 
 const inEveryProcess: Provider[] = [
@@ -115,6 +116,7 @@ const inEveryProcess: Provider[] = [
   BoardLayouts,
   BoardRebuilds,
   Reconciliations,
+  WindowCloseLag,
   WindowCloser,
   SettlementFailures,
   RevisionLag,

@@ -94,6 +94,7 @@ describe('windows of boards that a pool feeds, beside periods, fillings and othe
     const month = `monthly:${new Date(fed.midnightMs).toISOString().slice(0, 7)}`;
     expect(await fed.windows()).toEqual([`${month} open`]);
     await fed.at(endMs + HOUR_MS);
+    expect(await fed.closeLag()).toBe(0);
     await fed.askAndClose();
     await fed.node.closePeriods();
     await fed.rate();

@@ -1,6 +1,6 @@
 // Real: PostgreSQL, and the ledger of a process with its pools; its clock, and when the log is delivered, are the test's.
 import type { Board, BoardDefinition, RatingChanged } from '@laddercast/domain';
-import type { Pool } from '@laddercast/ledger';
+import { WindowCloseLag, type Pool } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { gameOf } from './pool-node.js';
 import { RestateNode } from './restate-node.js';
@@ -98,6 +98,11 @@ export class FedWindows {
   async askAndClose(): Promise<void> {
     await this.node.lastFeeds.run(never);
     await this.node.closeFed();
+  }
+
+  /** What metrics say of windows that are due to close. */
+  closeLag(): Promise<number> {
+    return new WindowCloseLag(this.node.database).seconds();
   }
 
   /** Each window of the board that ended, with its state and its players, as `id state player …`. */

@@ -28,6 +28,7 @@ import {
   RuleExaminations,
   SettlementFailures,
   WindowCatalog,
+  WindowCloseLag,
 } from '@laddercast/ledger';
 import { Environment, metrics } from '@laddercast/platform';
 import { RedisConnection, ShardCensus, WindowLists } from '@laddercast/projections';
@@ -71,6 +72,7 @@ export class MetricsKeeper {
       examinationSource(part(RuleExaminations)),
       settlementSource(part(SettlementFailures)),
       sanctionSource(part(Sanctions)),
+      closingSource(part(WindowCloseLag)),
       revisionSource(part(RevisionLag)),
       nodeSource(part(RedisConnection)),
       generationSource(boards),
@@ -233,6 +235,12 @@ const sanctionSource = (sanctions: Sanctions): MetricsSource => ({
     metrics.sanctionedPlayers.reset();
     clearOf(metrics.sanctionsPending)();
   },
+});
+
+const closingSource = (lag: WindowCloseLag): MetricsSource => ({
+  name: 'windows',
+  read: async () => metrics.windowCloseLagSeconds.set(await lag.seconds()),
+  clear: clearOf(metrics.windowCloseLagSeconds),
 });
 
 const revisionSource = (lag: RevisionLag): MetricsSource => ({

@@ -216,6 +216,10 @@ export const metrics = {
     'Runs of which a rule of a team threw or took too long, each try counted, by rule. From: projector.',
     'rule',
   ),
+  windowCloseLagSeconds: gauge(
+    'laddercast_window_close_lag_seconds',
+    'How long the window has been due to close (end, grace, and the period of the pool that feeds its board) that waits longest; 0 where none does. From: keeper.',
+  ),
   settlementFailures: gauge(
     'laddercast_settlement_failures',
     'Windows whose standings (final, frozen or kept) could not be written at the last try. From: keeper.',

@@ -31,6 +31,24 @@ describe('windows of boards that a pool feeds', () => {
     expect(await fed.node.standingsOf(fed.board(), fed.day())).toHaveLength(4);
   });
 
+  it('are known to be late while they stay open', async () => {
+    // Those of earlier tests.
+    await fed.askAndClose();
+    await fed.feeding();
+    await fed.play('g0', { ada: 1, bob: 2 });
+    await fed.rate();
+    await fed.deliver();
+    await fed.at(DUE_MS - 1);
+    expect(await fed.closeLag()).toBe(0);
+    await fed.at(DUE_MS + HOUR_MS);
+    await fed.node.lastFeeds.run(never);
+    expect(await fed.closeLag()).toBe(3600);
+    await fed.rate();
+    await fed.deliver();
+    await fed.askAndClose();
+    expect(await fed.closeLag()).toBe(0);
+  });
+
   it('stay open until what was rated in time is on the board', async () => {
     await fed.feeding();
     await fed.play('g0', { ada: 1, bob: 2 });
@@ -148,8 +166,37 @@ describe('windows of boards that a pool feeds', () => {
     expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
     await fed.rate();
     await fed.deliver();
+    await fed.node.fill();
     await fed.askAndClose();
     expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid dan`]);
+  });
+
+  it('hold what was recorded before their end was moved, too', async () => {
+    await fed.feeding();
+    await fed.play('g0', { ada: 1, bob: 2 });
+    await fed.rate();
+    await fed.deliver();
+    await fed.at(DUE_MS);
+    await fed.node.lastFeeds.run(never);
+    await fed.at(DUE_MS + 60_000);
+    await fed.play('g1', { ada: 1, cid: 2 }, DAY_MS - 1);
+    await fed.rate();
+    await fed.deliver();
+    const { definition } = fed.board();
+    await fed.node.registry.put(fed.id, { ...definition, graceSeconds: 2 * GRACE_SECONDS });
+    await fed.node.boards.refresh();
+    await fed.at(DUE_MS + 1000 * GRACE_SECONDS);
+    await fed.askAndClose();
+    await fed.rate();
+    await fed.deliver();
+    await fed.askAndClose();
+    expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
+    await fed.node.fill();
+    await fed.askAndClose();
+    expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid`]);
+    expect(await fed.node.standingsOf(fed.board(), fed.day())).toContain(
+      `ada ${await fed.node.ratingOf(fed.pool, 'ada')}`,
+    );
   });
 
   it('are read a part at a time where many of them wait', async () => {

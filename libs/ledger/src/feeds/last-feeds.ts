@@ -7,6 +7,7 @@ import { LaneQueue } from '../lanes/lane-queue.js';
 import { RunAgain } from '../leases/leased-task.js';
 import {
   recordPoolEvent,
+  RULES_CHANGED,
   type FoldedEvent,
   type PoolEvent,
   type PoolEventFold,
@@ -62,7 +63,8 @@ const POOL = `
 
 const FORGET_EARLIER = `
   DELETE FROM last_feeds l USING windows w JOIN boards b USING (board_uid)
-  WHERE l.window_uid = ANY($1::int[]) AND w.window_uid = l.window_uid AND l.asked_at < ${DUE_AT}`;
+  WHERE l.window_uid = ANY($1::int[]) AND w.window_uid = l.window_uid AND l.asked_at < ${DUE_AT}
+  RETURNING l.window_uid`;
 
 const NOTE_ASKED = `
   INSERT INTO last_feeds AS l (window_uid, position, asked_at, ask_at)
@@ -126,7 +128,11 @@ export class LastFeeds {
     await this.work.holding(poolId, async (transaction, lane) => {
       const [pool] = await transaction.query<AskedPool>(POOL, [poolUid]);
       if (!pool) return;
-      await transaction.query(FORGET_EARLIER, [windows.map(({ windowUid }) => windowUid)]);
+      const moved = await transaction.query(FORGET_EARLIER, [windows.map(({ windowUid }) => windowUid)]);
+      if (moved.length > 0) {
+        // What was recorded in between was left out, and counts now.
+        await recordPoolEvent(transaction, { poolUid, lane }, { type: RULES_CHANGED, payload: {} });
+      }
       const asked: number[] = [];
       const again: number[] = [];
       for (const window of windows) {

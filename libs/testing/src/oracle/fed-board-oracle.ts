@@ -18,6 +18,8 @@ export interface FedBoardRules {
   nowMs?: number;
   gamesMin: number;
   provisionalGames: number;
+  /** For how long after its end a window takes games that were played in it, 0 where it is not said. */
+  graceSeconds?: number;
 }
 
 /** A game of two that was reported. */
@@ -26,6 +28,8 @@ export interface PlayedGame {
   loser: string;
   isDraw: boolean;
   playedAtMs: number;
+  /** Unix ms; where it is not said, no window was over. */
+  recordedAtMs?: number;
 }
 
 /** A game that was made void later, its loser getting its points back. */
@@ -39,6 +43,7 @@ export interface EloStep {
   after: number;
   isWin: boolean;
   playedAtMs: number;
+  recordedAtMs: number;
   /** The games of the player up to this one. */
   games: number;
 }
@@ -66,13 +71,13 @@ export function eloSteps(moves: readonly (PlayedGame | RefundedGame)[]): {
       ratings.set(poorer, of(poorer) + Math.abs(delta));
       continue;
     }
-    const { winner, loser, isDraw, playedAtMs } = move;
+    const { winner, loser, isDraw, playedAtMs, recordedAtMs = 0 } = move;
     const [a, b] = [of(winner), of(loser)];
     const expected = 1 / (1 + 10 ** ((b - a) / 400));
     const delta = 32 * ((isDraw ? 0.5 : 1) - expected);
     deltas.set(move, delta);
-    add(winner, { before: a, after: a + delta, isWin: !isDraw, playedAtMs });
-    add(loser, { before: b, after: b - delta, isWin: false, playedAtMs });
+    add(winner, { before: a, after: a + delta, isWin: !isDraw, playedAtMs, recordedAtMs });
+    add(loser, { before: b, after: b - delta, isWin: false, playedAtMs, recordedAtMs });
   }
   return { steps, ratings };
 }
@@ -116,7 +121,7 @@ function entryOf(
 export function fedBoardOracle(
   value: FedValue,
   moves: readonly (PlayedGame | RefundedGame)[],
-  { windows, gamesMin, provisionalGames, rolling = [], nowMs = 0 }: FedBoardRules,
+  { windows, gamesMin, provisionalGames, rolling = [], nowMs = 0, graceSeconds = 0 }: FedBoardRules,
 ): FedOracleRow[] {
   const rows: FedOracleRow[] = [];
   const { steps: byPlayer, ratings } = eloSteps(moves);
@@ -125,7 +130,8 @@ export function fedBoardOracle(
     const byWindow = new Map<string, EloStep[]>();
     for (const step of steps) {
       for (const spec of windows) {
-        const { id } = windowAt(spec, 'UTC', step.playedAtMs)!;
+        const { id, endsAtMs } = windowAt(spec, 'UTC', step.playedAtMs)!;
+        if (endsAtMs !== null && step.recordedAtMs >= endsAtMs + 1000 * graceSeconds) continue;
         byWindow.set(id, [...(byWindow.get(id) ?? []), step]);
       }
     }

@@ -25,6 +25,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
         'last_feeds',
         'period_results',
         'rating_bases',
+        'untold_ratings',
       ],
       ...['projected_positions', 'rebuilds', 'reconciliations', 'lane_maps'],
       ...['flags', 'flag_runs', 'run_acts', 'rule_examinations'],

@@ -37,6 +37,7 @@ import { Refunds1763772000000 } from './migrations/ratings/1763772000000-refunds
 import { RatingBases1763774000000 } from './migrations/ratings/1763774000000-rating-bases.js';
 import { FillsAskedAgain1763793000000 } from './migrations/ratings/1763793000000-fills-asked-again.js';
 import { LastFeeds1763796000000 } from './migrations/ratings/1763796000000-last-feeds.js';
+import { UntoldRatings1763798000000 } from './migrations/ratings/1763798000000-untold-ratings.js';
 import { ExactSums1763764000000 } from './migrations/sums/1763764000000-exact-sums.js';
 import { NearestBelowNormal1763787000000 } from './migrations/sums/1763787000000-nearest-below-normal.js';
 import { BoardTemplates1763784500000 } from './migrations/templates/1763784500000-board-templates.js';
@@ -91,6 +92,7 @@ export const MIGRATIONS = [
   LimitsOfRuns1763795000000,
   LastFeeds1763796000000,
   FailuresOfRules1763797000000,
+  UntoldRatings1763798000000,
 ];
 
 /** An index of the largest table takes hours; that a server hangs shows on the connection. */

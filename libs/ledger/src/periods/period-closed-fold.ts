@@ -10,9 +10,15 @@ import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { int8Array } from '../database/postgres-arrays.js';
 import { prepared } from '../database/postgres-statements.js';
-import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
+import {
+  KEEP_TURN,
+  type FoldedEvent,
+  type PoolEvent,
+  type PoolEventFold,
+  type PoolInTurn,
+} from '../pools/pool-events.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
-import { changeParameters, INSERT_CHANGES, KEEP_TURN, PUT_RATINGS, ratingParameters } from '../pools/rating-rows.js';
+import { changeParameters, INSERT_CHANGES, PUT_RATINGS, ratingParameters } from '../pools/rating-rows.js';
 import { changesOf } from './period-changes.js';
 import { PERIOD_CLOSED, type ClosedPeriodPayload } from './period-closer.js';
 import {

@@ -54,6 +54,9 @@ export interface PoolEventFold {
 /** For Nest: a list of all {@link PoolEventFold}s. */
 export const POOL_EVENT_FOLDS = Symbol('POOL_EVENT_FOLDS');
 
+/** PostgreSQL ends a transaction that does nothing for long, and where the process stops this one is broken off here. */
+export const KEEP_TURN = prepared('SELECT');
+
 const RECORD_POOL_EVENT = prepared(`
   WITH drawn AS MATERIALIZED (
     SELECT nextval('ladder_position') AS event, nextval('ladder_position') AS bell

@@ -18,12 +18,12 @@ import {
   moveRatedPosition,
   readWorkOfTurn,
   tellRatings,
-  wordRatings,
   writeRatings,
   type RatedStep,
   type RatedTurn,
   type WorkOfTurn,
 } from './rating-rows.js';
+import { leaveUntold, tellUntold, TOLD_AT_ONCE } from './untold-ratings.js';
 
 /** After so many turns in a row a pool waits for its next event, or the sweep: others are to be rated, too. */
 const TURNS_MAX = 20;
@@ -34,17 +34,20 @@ const EVENTS_AT_ONCE = 2;
 /** The most that one statement of an event may take: some read and write all that players have ever played. */
 const EVENT_TIMEOUT_MS = 60_000;
 
+/** Of those whose events are to be told the first: the others come when that is done. */
 const POOLS_BEHIND = prepared(`
-  SELECT pool_uid AS uid FROM pools
-  WHERE rated_position < recorded_position AND pool_id IS NOT NULL AND ${isOfPools("definition ->> 'algorithm'")}
-    AND pool_uid > $2
-  ORDER BY pool_uid LIMIT ${SWEPT_MAX}`);
+  SELECT uid FROM (
+    SELECT pool_uid AS uid FROM pools
+    WHERE rated_position < recorded_position AND pool_id IS NOT NULL AND ${isOfPools("definition ->> 'algorithm'")}
+    UNION
+    (SELECT pool_uid FROM untold_ratings WHERE pool_uid > $2 ORDER BY pool_uid LIMIT 1)) AS behind
+  WHERE uid > $2 ORDER BY uid LIMIT ${SWEPT_MAX}`);
 
 /** Thrown to roll back a turn whose games another process has rated meanwhile. */
 class RatedAlready extends Error {}
 
-/** What became of a turn: another had it, or what was next is done, or it was left as an event is next. */
-type Turn = 'passed-by' | 'done' | 'event';
+/** What became of a turn: another had it, or what was next is done, or told, or it was left as an event is next. */
+type Turn = 'passed-by' | 'done' | 'told' | 'event';
 
 /**
  * Rates the games of pools and folds what else happens to them, each exactly once and in the order of their positions: what is next is read from PostgreSQL, and
@@ -85,12 +88,14 @@ export class PoolRater {
    * @returns whether it ended early, with games left
    */
   async rate(poolUid: number, atEvent: () => void = () => undefined): Promise<boolean> {
-    for (let turns = 0; turns < TURNS_MAX; turns += 1) {
+    for (let turns = 0; turns < TURNS_MAX;) {
       let turn = await this.ofGames.run(() => this.takeTurn(poolUid, 'games'));
       if (turn === 'event') {
         atEvent();
         turn = await this.foldNext(poolUid);
       }
+      if (turn === 'told' && !this.stopping.signal.aborted) continue;
+      turns += 1;
       // Who came while this process had the turn passed by, and counts on this look after it.
       if (turn === 'passed-by' || !(await this.isBehind(poolUid))) return false;
     }
@@ -147,7 +152,8 @@ export class PoolRater {
 
   private async isBehind(poolUid: number): Promise<boolean> {
     const [row] = await this.database.query<{ isBehind: boolean }>(
-      `SELECT rated_position < recorded_position AS "isBehind" FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL`,
+      `SELECT rated_position < recorded_position OR EXISTS (SELECT FROM untold_ratings WHERE pool_uid = $1) AS "isBehind"
+       FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL`,
       [poolUid],
     );
     return row?.isBehind ?? false;
@@ -176,7 +182,13 @@ export class PoolRater {
         if (!(await tryPoolTurn(transaction, poolUid))) return 'passed-by';
         const work = await readWorkOfTurn(transaction, poolUid);
         if (!work) return 'done';
-        const { games, event } = work;
+        const { games, event, hasUntold } = work;
+        if (hasUntold) {
+          place = this.lanes.placeOf(work.id);
+          await takeLane(transaction, place);
+          await tellUntold(transaction, poolUid, place.lane);
+          return 'told';
+        }
         if (takes === 'games' && games.length === 0 && event && !this.folds.isQuick(event)) return 'event';
         place = this.lanes.placeOf(work.id);
         if (games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
@@ -258,12 +270,13 @@ async function foldEvent(
   const pool = { uid: poolUid, id, definition, ratedPosition: from };
   const { outcome, games = 0, newcomers, changed, looked = {}, store } = await fold.fold(transaction, pool, event!);
   // All that can be done before others wait for the lane.
-  const worded = await wordRatings(transaction, { poolUid, ratedPosition: to }, changed);
+  const isMuch = changed.length > TOLD_AT_ONCE;
+  if (isMuch) await leaveUntold(transaction, { poolUid, ratedPosition: to }, changed);
   await writeOutcome(transaction, poolUid, to, outcome);
   await takeLane(transaction, place);
   await moveOn(transaction, poolUid, { from, to, games, newcomers });
   await store?.(transaction);
-  await tellRatings(transaction, place.lane, worded);
+  if (!isMuch) await tellRatings(transaction, place.lane, { poolUid, ratedPosition: to }, changed);
   return looked;
 }
 

@@ -34,6 +34,7 @@ const TABLES_BY_POOL = [
   'rating_bases',
   'pool_events',
   'period_results',
+  'untold_ratings',
 ];
 
 /** Creates, redefines and deletes pools: each under the pool's turn and then its lane, so that nothing of it is under way. */

@@ -5,6 +5,7 @@ import { prepared } from '../database/postgres-statements.js';
 import { drawPositions } from '../lanes/lane-events.js';
 import type { PoolDefinition } from './pool.js';
 import type { PoolEvent } from './pool-events.js';
+import { wordRatings, type ToldRating } from './untold-ratings.js';
 
 /** The most games that are rated in one transaction, and about the most players in them: their rows hold the lane. */
 export const TURN_GAMES_MAX = 500;
@@ -28,6 +29,8 @@ interface WorkOfTurnRow {
   ratings: { playerId: string; rating: PlayerRating }[];
   /** What comes after these games, be it at once or later; null where nothing but games is recorded. */
   event: PoolEvent | null;
+  /** Whether events of an earlier turn are still to be told: nothing else comes before. */
+  hasUntold: boolean;
   /** By the ledger's clock, Unix ms. */
   nowMs: number;
 }
@@ -61,6 +64,7 @@ const WORK_OF_TURN = prepared(`
       CROSS JOIN LATERAL (
         SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = named.player_id LIMIT 1) AS r), '[]') AS ratings,
     (SELECT json_build_object('position', position, 'type', type, 'payload', payload) FROM event) AS event,
+    EXISTS (SELECT FROM untold_ratings WHERE pool_uid = $1) AS "hasUntold",
     floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"
   FROM pool`);
 
@@ -179,53 +183,16 @@ const TELL_RATINGS = prepared(`
   SELECT $1::smallint, o.position, 'rating-changed', o.key, o.payload
   FROM unnest($2::bigint[], $3::text[], $4::text[]) AS o (position, key, payload)`);
 
-/** The most events that one statement writes: of all players of a large pool it would take longer than one may. */
-const TOLD_AT_ONCE = 5000;
-
-/** PostgreSQL ends a transaction that does nothing for long, and where the process stops this one is broken off here. */
-export const KEEP_TURN = prepared('SELECT');
-
-/** Some events as they are written, all but their positions. */
-interface WordedEvents {
-  count: number;
-  keys: Buffer;
-  payloads: Buffer;
-}
-
-/**
- * An event for each of these players, with the rating that the player has up to that position, in their order. They are for
- * {@link tellRatings}: to word those of many players takes seconds, in which nobody is to wait for the lane.
- */
-export async function wordRatings(
-  transaction: SqlRunner,
-  { poolUid, ratedPosition }: { poolUid: number; ratedPosition: number },
-  changed: readonly Omit<RatingChanged, 'type' | 'poolUid' | 'ratedPosition'>[],
-): Promise<WordedEvents[]> {
-  const worded: WordedEvents[] = [];
-  for (let from = 0; from < changed.length; from += TOLD_AT_ONCE) {
-    if (from > 0) await transaction.query(KEEP_TURN);
-    const some = changed.slice(from, from + TOLD_AT_ONCE);
-    worded.push({
-      count: some.length,
-      keys: textArray(some.map(({ playerId }) => playerId)),
-      payloads: textArray(
-        some.map((one) => JSON.stringify({ type: 'rating-changed', poolUid, ratedPosition, ...one })),
-      ),
-    });
-  }
-  return worded;
-}
-
-/** Writes events into the outbox of a lane that this transaction holds. */
+/** Writes events of some players into the outbox of a lane that this transaction holds. */
 export async function tellRatings(
   transaction: SqlRunner,
   lane: number,
-  worded: readonly WordedEvents[],
+  of: { poolUid: number; ratedPosition: number },
+  changed: readonly ToldRating[],
 ): Promise<void> {
-  for (const { count, keys, payloads } of worded) {
-    const positions = await drawPositions(transaction, count);
-    await transaction.query(TELL_RATINGS, [lane, int8Array(positions), keys, payloads]);
-  }
+  if (changed.length === 0) return;
+  const positions = await drawPositions(transaction, changed.length);
+  await transaction.query(TELL_RATINGS, [lane, int8Array(positions), ...wordRatings(of, changed)]);
 }
 
 /** A change with the game that made it. */

@@ -94,7 +94,6 @@ describe('windows of boards that a pool feeds, beside periods, fillings and othe
     const month = `monthly:${new Date(fed.midnightMs).toISOString().slice(0, 7)}`;
     expect(await fed.windows()).toEqual([`${month} open`]);
     await fed.at(endMs + HOUR_MS);
-    expect(await fed.closeLag()).toBe(0);
     await fed.askAndClose();
     await fed.node.closePeriods();
     await fed.rate();
@@ -107,6 +106,29 @@ describe('windows of boards that a pool feeds, beside periods, fillings and othe
     await fed.askAndClose();
     expect(await fed.windows()).toEqual([`${month} settled ada bob cid dan eve`]);
     expect(await fed.node.standingsOf(fed.board(), month)).toContain(`ada ${await fed.node.ratingOf(fed.pool, 'ada')}`);
+  });
+
+  it('are late from when the period was to close, and from when they were asked for after that', async () => {
+    // Those of earlier tests.
+    await fed.askAndClose();
+    await fed.feeding({ algorithm: 'fide', periods: MONTHS }, { windows: ['monthly'] });
+    await fed.play('g0', { ada: 1, bob: 2 });
+    await fed.node.windows.at(fed.board(), fed.midnightMs, fed.midnightMs + 12 * HOUR_MS);
+    const endMs = monthEndMs();
+    await fed.at(endMs + 1000 * GRACE_SECONDS);
+    await fed.rate();
+    await fed.askAndClose();
+    await fed.at(endMs + HOUR_MS);
+    expect(await fed.closeLag()).toBe(0);
+    await fed.at(endMs + 3 * HOUR_MS);
+    await fed.askAndClose();
+    expect(await fed.closeLag()).toBe(7200);
+    await fed.node.closePeriods();
+    await fed.rate();
+    await fed.at(endMs + 4 * HOUR_MS);
+    await fed.askAndClose();
+    await fed.at(endMs + 4 * HOUR_MS + 60_000);
+    expect(await fed.closeLag()).toBe(60);
   });
 
   it('wait for no period that closes when nobody could read them any more', async () => {

@@ -40,9 +40,12 @@ describe('windows of boards that a pool feeds', () => {
     await fed.deliver();
     await fed.at(DUE_MS - 1);
     expect(await fed.closeLag()).toBe(0);
+    // Nobody has asked for the last feed.
     await fed.at(DUE_MS + HOUR_MS);
-    await fed.node.lastFeeds.run(never);
     expect(await fed.closeLag()).toBe(3600);
+    await fed.node.lastFeeds.run(never);
+    await fed.at(DUE_MS + HOUR_MS + 60_000);
+    expect(await fed.closeLag()).toBe(60);
     await fed.rate();
     await fed.deliver();
     await fed.askAndClose();

@@ -78,6 +78,9 @@ class SetRating implements PoolEventFold {
   }
 }
 
+const LEAVE_SOME = `
+  INSERT INTO untold_ratings SELECT $1, n, 'ada', '{"type":"rating-changed"}' FROM generate_series(1, $2::int) AS n`;
+
 describe('events of a pool', () => {
   let testDatabase: TestDatabase;
   let node: PoolNode;
@@ -327,6 +330,46 @@ describe('events of a pool', () => {
       await other.rater.settled();
       await expectAllToldOnce();
       expect((await told()).slice(MANY).map(({ key }) => key)).toEqual(['ada', 'bob']);
+      expect(await node.database.query('SELECT FROM untold_ratings')).toEqual([]);
+    });
+
+    it('hold up nobody who rings for the pool', async () => {
+      const { database } = node;
+      const { transaction } = database;
+      let goOn!: () => void;
+      const open = new Promise<void>((resolve) => (goOn = resolve));
+      let told = 0;
+      database.transaction = async (work) => {
+        if (told > 0) await open;
+        return transaction.call(database, (runner) =>
+          work({
+            query: (sql, parameters) => {
+              if (sql.includes('DELETE FROM untold_ratings')) told += 1;
+              return runner.query(sql, parameters);
+            },
+          }),
+        ) as never;
+      };
+      await other.database.query(LEAVE_SOME, [pool.uid, 2 * 5000]);
+      await node.rater.ring(pool.uid);
+      expect(told).toBe(1);
+      goOn();
+      await node.rater.settled();
+      database.transaction = transaction;
+      // Two before, and those of the event behind them.
+      expect(told).toBe(4);
+    });
+
+    it('are found behind those of a pool that is gone', async () => {
+      const gone = await node.makePool(`gone${made}`);
+      const later = await node.makePool(`later${made}`);
+      for (const { uid } of [gone, later]) await node.database.query(LEAVE_SOME, [uid, 1]);
+      await node.pools.delete(gone.id, null, 'test');
+      await other.rater.sweep(new AbortController().signal);
+      await other.rater.settled();
+      const left = await node.database.query('SELECT pool_uid AS uid FROM untold_ratings');
+      expect(left).toEqual([{ uid: gone.uid }]);
+      await node.pools.purge(new AbortController().signal);
       expect(await node.database.query('SELECT FROM untold_ratings')).toEqual([]);
     });
 

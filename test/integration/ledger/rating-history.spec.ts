@@ -292,6 +292,23 @@ describe('a pool that keeps changes for a week', () => {
     ]);
   });
 
+  it('makes the window of a period that closes late, of which nothing was given up', async () => {
+    await goTo(START_MS);
+    await node.makeBoard('march', { windows: ['monthly'], graceSeconds: 0 });
+    const periods = { every: 'monthly', timeZone: 'UTC', graceSeconds: 86_400 };
+    const boards = [{ board: 'march', value: 'games' }];
+    const pool = await node.makePool('march', { algorithm: 'fide', periods, history: WEEK, boards });
+    await node.boards.refresh();
+    await clock.stopAt(START_MS + 2 * DAY_MS);
+    await node.games.record(gameOf(pool.id, 'g1', { ada: 1, bob: 2 }));
+    await clock.stopAt(Date.parse('2026-04-01T01:00:00Z'));
+    await node.pruneHistory(pool);
+    await clock.stopAt(Date.parse('2026-04-02T00:00:00Z'));
+    await node.closePeriods();
+    await node.settle(pool.uid);
+    expect(await node.linesOf('march')).toEqual(['monthly:2026-03 ada 1', 'monthly:2026-03 bob 1']);
+  });
+
   it('takes the mode keep for a game whose changes are gone, and shows that they are', async () => {
     await goTo(START_MS);
     const pool = await node.makePool('gone', { history: WEEK });
@@ -301,7 +318,8 @@ describe('a pool that keeps changes for a week', () => {
     await node.rater.rate(pool.uid);
     await node.pruneHistory(pool);
     const shown = await gamesById(node.database, pool.uid, ['g1', 'g2']);
-    expect(shown.map(({ isGone, changes }) => [isGone, changes.length])).toEqual([[true, 0], [false, 2]]); // prettier-ignore
+    const byId = new Map(shown.map(({ gameId, isGone, changes }) => [gameId, [isGone, changes.length]]));
+    expect(Object.fromEntries(byId)).toEqual({ g1: [true, 0], g2: [false, 2] });
     await expect(node.corrections.dryRun(pool.id, voidOf('g1'))).rejects.toMatchObject({
       code: 'RECOMPUTE_TOO_LARGE',
       message: expect.stringContaining('history.keepDays') as string,

@@ -149,7 +149,7 @@ export class BoardFeeder {
         found.push(place);
         continue;
       }
-      if (window.startsAtMs! < (standing.state.historyFromMs ?? 0) || !standing.entryOf(place)) continue;
+      if (window.startsAtMs! < standing.keptFromMs || !standing.entryOf(place)) continue;
       const key = `${board.uid}/${window.id}`;
       if (!ended.has(key)) ended.set(key, await this.windows.makeEnded(board, window));
       const made = ended.get(key);

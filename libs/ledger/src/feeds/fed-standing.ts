@@ -5,6 +5,7 @@ import {
   kindOf,
   momentOf,
   nameOfSpec,
+  periodNumbered,
   rankabilityOf,
   rollingHours,
   type Board,
@@ -54,6 +55,13 @@ export class Standing {
   ) {
     this.players = new Map(state.players.map((player) => [player.playerId, player]));
     this.stretches = new Map(keys.map((key, index) => [key, state.stretches[index]!]));
+  }
+
+  /** From when on all changes of the pool are there, Unix ms. */
+  get keptFromMs(): number {
+    const { definition, historyFromMs, historyPeriod } = this.state;
+    if (definition.periods === null) return historyFromMs ?? 0;
+    return historyPeriod === null ? 0 : (periodNumbered(definition.periods, historyPeriod)?.endsAtMs ?? 0);
   }
 
   entryOf(place: PlaceOfEntry): FedEntry | null {

@@ -47,8 +47,10 @@ export interface RatedPlayer {
 export interface FedState {
   readonly definition: PoolDefinition;
   readonly ratedPosition: number;
-  /** From when on games have their changes, Unix ms; null: none was given up. */
+  /** From when on games have their changes, Unix ms; null: none was given up. Where the pool rates by periods see `historyPeriod`. */
   readonly historyFromMs: number | null;
+  /** The last period whose changes were given up; null: none was. */
+  readonly historyPeriod: number | null;
   /** By the ledger's clock, Unix ms. */
   readonly nowMs: number;
   readonly players: readonly RatedPlayer[];
@@ -93,7 +95,7 @@ export const positionSince = (ms: string): string => `(
           ORDER BY recorded_at, position LIMIT 1)`;
 
 const FED_STATE = prepared(`
-  SELECT definition, rated_position AS "ratedPosition", history_from_ms AS "historyFromMs",
+  SELECT definition, rated_position AS "ratedPosition", history_from_ms AS "historyFromMs", history_period AS "historyPeriod",
     floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
     coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON}, 'before', coalesce(base.first_rating, first.rating),
         'peak', CASE WHEN $6::boolean AND jsonb_typeof(pools.definition -> 'provisional') = 'object' THEN (

@@ -34,13 +34,18 @@ const EVENTS_AT_ONCE = 2;
 /** The most that one statement of an event may take: some read and write all that players have ever played. */
 const EVENT_TIMEOUT_MS = 60_000;
 
-/** Of those whose events are to be told the first: the others come when that is done. */
 const POOLS_BEHIND = prepared(`
+  WITH RECURSIVE untold AS (
+    (SELECT pool_uid FROM untold_ratings WHERE pool_uid > $2 ORDER BY pool_uid LIMIT 1)
+    UNION ALL
+    SELECT (SELECT pool_uid FROM untold_ratings WHERE pool_uid > untold.pool_uid ORDER BY pool_uid LIMIT 1)
+    FROM untold WHERE pool_uid IS NOT NULL
+  )
   SELECT uid FROM (
     SELECT pool_uid AS uid FROM pools
     WHERE rated_position < recorded_position AND pool_id IS NOT NULL AND ${isOfPools("definition ->> 'algorithm'")}
     UNION
-    (SELECT pool_uid FROM untold_ratings WHERE pool_uid > $2 ORDER BY pool_uid LIMIT 1)) AS behind
+    SELECT pool_uid FROM untold JOIN pools USING (pool_uid) WHERE pool_id IS NOT NULL) AS behind
   WHERE uid > $2 ORDER BY uid LIMIT ${SWEPT_MAX}`);
 
 /** Thrown to roll back a turn whose games another process has rated meanwhile. */
@@ -84,7 +89,7 @@ export class PoolRater {
   /**
    * Rates what is recorded of the pool, and folds its events. Where another process is at it, that one looks once more when
    * it is done: nothing is left to do here.
-   * @param atEvent called before an event is folded that may take minutes
+   * @param atEvent called before what may take minutes: an event is folded, or goes on being told
    * @returns whether it ended early, with games left
    */
   async rate(poolUid: number, atEvent: () => void = () => undefined): Promise<boolean> {
@@ -94,7 +99,10 @@ export class PoolRater {
         atEvent();
         turn = await this.foldNext(poolUid);
       }
-      if (turn === 'told' && !this.stopping.signal.aborted) continue;
+      if (turn === 'told' && !this.stopping.signal.aborted) {
+        atEvent();
+        continue;
+      }
       turns += 1;
       // Who came while this process had the turn passed by, and counts on this look after it.
       if (turn === 'passed-by' || !(await this.isBehind(poolUid))) return false;

@@ -25,8 +25,9 @@ import { RatingAlgorithms } from './rating-algorithms.js';
 
 const PURGE_CHUNK_ROWS = 5000;
 const TABLES_BY_POOL = [
-  // First: each look for ends that are due passes over its rows.
+  // First: each look for ends that are due, and for pools that are behind, passes over their rows.
   'entry_ends',
+  'untold_ratings',
   'games',
   'game_players',
   'ratings',
@@ -34,7 +35,6 @@ const TABLES_BY_POOL = [
   'rating_bases',
   'pool_events',
   'period_results',
-  'untold_ratings',
 ];
 
 /** Creates, redefines and deletes pools: each under the pool's turn and then its lane, so that nothing of it is under way. */

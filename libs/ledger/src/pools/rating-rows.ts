@@ -1,4 +1,4 @@
-import type { FoldedGames, PlayerRating, PoolGame, RatingChange, RatingChanged, RatingState } from '@laddercast/domain';
+import type { FoldedGames, PlayerRating, PoolGame, RatingChange, RatingState } from '@laddercast/domain';
 import { float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -158,9 +158,8 @@ export async function writeRatings(
   for (const { game, changes: ofGame } of games) {
     for (const { playerId } of ofGame) times.get(playerId)!.add(game.playedAtMs);
   }
-  const events = rated.map(({ playerId, rating }): RatingChanged => ({
-    type: 'rating-changed',
-    ...{ poolUid, playerId, ratedPosition, playedAtMs: [...times.get(playerId)!] },
+  const told = rated.map(({ playerId, rating }): ToldRating => ({
+    ...{ playerId, playedAtMs: [...times.get(playerId)!] },
     ...(everywhere.has(playerId) && { isEverywhere: true }),
     rating,
   }));
@@ -173,8 +172,7 @@ export async function writeRatings(
     textArray(unrated.map(({ unrated: reason }) => reason)),
     lane,
     int8Array(eventPositions),
-    textArray(events.map(({ playerId }) => playerId)),
-    textArray(events.map((event) => JSON.stringify(event))),
+    ...wordRatings({ poolUid, ratedPosition }, told),
   ]);
 }
 

@@ -8,7 +8,7 @@ import { DUE_AT, IS_OVER } from './window-closing-sql.js';
  */
 const LAG = `
   SELECT greatest(0, coalesce(extract(epoch FROM ladder_now() - min(greatest(${DUE_AT},
-    CASE WHEN l.position IS NOT NULL THEN l.asked_at WHEN l.window_uid IS NOT NULL THEN to_timestamp(p.closes_at_ms::float8 / 1000) END))), 0))::float8 AS seconds
+    coalesce(l.asked_at, CASE WHEN l.ask_at IS NOT NULL THEN to_timestamp(p.closes_at_ms::float8 / 1000) END)))), 0))::float8 AS seconds
   FROM windows w JOIN boards b USING (board_uid) LEFT JOIN last_feeds l USING (window_uid)
   LEFT JOIN pools p ON p.pool_uid = (b.feed ->> 'poolUid')::int
   WHERE ${IS_OVER}`;

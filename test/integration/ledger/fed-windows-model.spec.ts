@@ -110,7 +110,8 @@ describe('windows of fed boards that end', () => {
         else if (what < 48) await refund();
         else if (what < 60) await one.rater.rate(pool.uid);
         else if (what < 75) await deliver(one, dice.below(12));
-        else if (what < 90) await close(one);
+        else if (what < 88) await close(one);
+        else if (what < 90) await one.fill();
         else if (what < 98) await goOn(dice.below(dice.isUnder(0.8) ? 4 * HOUR_MS : 40 * HOUR_MS));
         else {
           // A day of which nobody hears while it runs.
@@ -122,6 +123,7 @@ describe('windows of fed boards that end', () => {
       for (let round = 0; round < 3; round += 1) {
         await node.rater.rate(pool.uid);
         await deliver(node, Infinity);
+        await node.fill();
         await goOn(round === 0 ? 10 * 24 * HOUR_MS : 61_000);
         await close(node);
       }

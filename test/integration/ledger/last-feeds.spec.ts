@@ -174,32 +174,76 @@ describe('windows of boards that a pool feeds', () => {
     expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid dan`]);
   });
 
-  it('hold what was recorded before their end was moved, too', async () => {
-    await fed.feeding();
-    await fed.play('g0', { ada: 1, bob: 2 });
-    await fed.rate();
-    await fed.deliver();
-    await fed.at(DUE_MS);
-    await fed.node.lastFeeds.run(never);
-    await fed.at(DUE_MS + 60_000);
-    await fed.play('g1', { ada: 1, cid: 2 }, DAY_MS - 1);
-    await fed.rate();
-    await fed.deliver();
-    const { definition } = fed.board();
-    await fed.node.registry.put(fed.id, { ...definition, graceSeconds: 2 * GRACE_SECONDS });
-    await fed.node.boards.refresh();
-    await fed.at(DUE_MS + 1000 * GRACE_SECONDS);
-    await fed.askAndClose();
-    await fed.rate();
-    await fed.deliver();
-    await fed.askAndClose();
-    expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
-    await fed.node.fill();
-    await fed.askAndClose();
-    expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid`]);
-    expect(await fed.node.standingsOf(fed.board(), fed.day())).toContain(
-      `ada ${await fed.node.ratingOf(fed.pool, 'ada')}`,
-    );
+  describe('whose grace is raised while they are open', () => {
+    const raise = async (): Promise<void> => {
+      await fed.node.registry.put(fed.id, { ...fed.board().definition, graceSeconds: 2 * GRACE_SECONDS });
+      await fed.node.boards.refresh();
+    };
+    const standingOfAda = async (): Promise<string> => `ada ${await fed.node.ratingOf(fed.pool, 'ada')}`;
+
+    it.each([
+      { when: 'after their last feed was asked for', asks: true },
+      { when: 'before that', asks: false },
+    ])('hold at once what had come too late, $when', async ({ asks }) => {
+      await fed.feeding();
+      await fed.play('g0', { ada: 1, bob: 2 });
+      await fed.rate();
+      await fed.deliver();
+      await fed.at(DUE_MS);
+      if (asks) await fed.node.lastFeeds.run(never);
+      await fed.at(DUE_MS + 60_000);
+      await fed.play('g1', { ada: 1, cid: 2 }, DAY_MS - 1);
+      await fed.rate();
+      await fed.deliver();
+      expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
+      await raise();
+      await fed.rate();
+      await fed.node.fill();
+      expect(await fed.windows()).toEqual([`${fed.day()} open ada bob cid`]);
+      await fed.at(DUE_MS + 1000 * GRACE_SECONDS);
+      await fed.askAndClose();
+      await fed.rate();
+      await fed.deliver();
+      await fed.askAndClose();
+      expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid`]);
+      expect(await fed.node.standingsOf(fed.board(), fed.day())).toContain(await standingOfAda());
+    });
+
+    it('hold what had come too late with the first game, where none had been in time', async () => {
+      await fed.feeding();
+      await fed.at(DUE_MS + 60_000);
+      await fed.play('g1', { ada: 1, cid: 2 }, DAY_MS - 1);
+      await fed.rate();
+      await fed.deliver();
+      await raise();
+      await fed.rate();
+      await fed.node.fill();
+      expect(await fed.windows()).toEqual([]);
+      await fed.play('g2', { bob: 1, dan: 2 }, DAY_MS - 1);
+      await fed.rate();
+      await fed.deliver();
+      await fed.node.fill();
+      expect(await fed.windows()).toEqual([`${fed.day()} open ada bob cid dan`]);
+    });
+
+    it('close only when they are filled', async () => {
+      await fed.feeding();
+      await fed.play('g0', { ada: 1, bob: 2 });
+      await fed.rate();
+      await fed.deliver();
+      await fed.at(DUE_MS + 60_000);
+      await fed.play('g1', { ada: 1, cid: 2 }, DAY_MS - 1);
+      await raise();
+      await fed.at(DUE_MS + 1000 * GRACE_SECONDS);
+      await fed.askAndClose();
+      await fed.rate();
+      await fed.deliver();
+      await fed.askAndClose();
+      expect(await fed.windows()).toEqual([expect.stringMatching(/ open /)]);
+      await fed.node.fill();
+      await fed.askAndClose();
+      expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid`]);
+    });
   });
 
   it('are read a part at a time where many of them wait', async () => {

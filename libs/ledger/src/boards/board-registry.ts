@@ -19,7 +19,7 @@ import { Lanes } from '../lanes/lanes.js';
 import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { beginFill, refuseOtherColumns, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
+import { beginFill, fillByNewRules, refuseOtherColumns, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
 import { linkAfterHand } from './hand-changes.js';
 import type { TemplateLink } from './template-layers.js';
 import { moveSeasons, movesOfSeasons, sinceOfAddedWindows } from './window-changes.js';
@@ -165,6 +165,9 @@ export class BoardRegistry {
     // Submissions fill new windows by themselves; here who plays no more would never come into them.
     const hasOtherWindows = JSON.stringify(before.windows) !== JSON.stringify(definition.windows);
     if (current.feed && hasOtherWindows) await beginFill(transaction, current.feed.poolUid, uid);
+    // Games count that had come too late for windows that are not closed.
+    const closesLater = definition.graceSeconds > before.graceSeconds;
+    if (current.feed && closesLater) await fillByNewRules(transaction, this.lanes, current.feed);
     return boardOf(id, row);
   }
 

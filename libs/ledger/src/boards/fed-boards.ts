@@ -11,7 +11,7 @@ import {
 } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { announceBoard } from '../lanes/lane-events.js';
+import { announceBoard, recordPoolEvent } from '../lanes/lane-events.js';
 import { type Lanes } from '../lanes/lanes.js';
 import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow } from './board-rows.js';
 
@@ -88,6 +88,22 @@ const BEGIN_FILL = prepared(`
  */
 export async function beginFill(transaction: SqlRunner, poolUid: number, boardUid: number): Promise<void> {
   await transaction.query(BEGIN_FILL, [poolUid, boardUid]);
+}
+
+/** The type of the pool event that says who stands on its boards by other rules from now on. */
+export const RULES_CHANGED = 'rules-changed';
+
+/**
+ * Has the boards of a pool filled anew once it is rated up to now, in a transaction that holds the pool's lane: what is
+ * written then is newer than what was fed by the rules before.
+ */
+export async function fillByNewRules(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  { poolUid, pool }: Pick<BoardFeed, 'poolUid' | 'pool'>,
+): Promise<void> {
+  const place = { poolUid, lane: lanes.of(pool) };
+  await recordPoolEvent(transaction, place, { type: RULES_CHANGED, payload: {} });
 }
 
 /**

@@ -5,7 +5,7 @@ import { int8Array, textArray } from '../database/postgres-arrays.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { drawPositions } from '../lanes/lane-events.js';
+import { drawPositions, recordPoolEvent } from '../lanes/lane-events.js';
 import {
   gameAt,
   hasResultAlready,
@@ -19,7 +19,6 @@ import {
 import { recomputed } from './recomputed.js';
 import { requirePool, type Pool, type PoolProgress } from '../pools/pool.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
-import { recordPoolEvent } from '../pools/pool-events.js';
 import { CLOCKS_APART_MS, type RecordedPlayer, type VoidMode } from '../pools/recorded-games.js';
 
 /** Which games are to be void: all that fit what is given. */

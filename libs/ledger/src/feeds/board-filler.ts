@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { beginFill } from '../boards/fed-boards.js';
+import { beginFill, RULES_CHANGED } from '../boards/fed-boards.js';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
 import { AlgorithmMissing, isOfPools, type PoolsOf } from '../pools/rating-algorithms.js';
 import { BoardFeeder } from './board-feeder.js';
-import { RULES_CHANGED, type FoldedEvent, type PoolEventFold, type PoolInTurn } from '../pools/pool-events.js';
+import type { FoldedEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 
 /** Between two of them it is noted how far the filling is. */
 const PLAYERS_AT_ONCE = 500;

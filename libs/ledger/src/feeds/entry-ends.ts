@@ -4,16 +4,11 @@ import { int8Array, textArray } from '../database/postgres-arrays.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
+import { recordPoolEvent } from '../lanes/lane-events.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { RunAgain } from '../leases/leased-task.js';
 import type { Standing } from './fed-standing.js';
-import {
-  recordPoolEvent,
-  type FoldedEvent,
-  type PoolEvent,
-  type PoolEventFold,
-  type PoolInTurn,
-} from '../pools/pool-events.js';
+import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 import { RATING_JSON } from '../pools/rating-rows.js';
 
 /**

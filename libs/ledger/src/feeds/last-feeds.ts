@@ -3,16 +3,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
 import { KEPT_AFTER_END_MS } from '../entries/entry-rows.js';
+import { recordPoolEvent } from '../lanes/lane-events.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { RunAgain } from '../leases/leased-task.js';
-import {
-  recordPoolEvent,
-  RULES_CHANGED,
-  type FoldedEvent,
-  type PoolEvent,
-  type PoolEventFold,
-  type PoolInTurn,
-} from '../pools/pool-events.js';
+import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
 import { RATING_JSON } from '../pools/rating-rows.js';
 import { DUE_AT, IS_OVER } from '../windows/window-closing-sql.js';
@@ -63,8 +57,7 @@ const POOL = `
 
 const FORGET_EARLIER = `
   DELETE FROM last_feeds l USING windows w JOIN boards b USING (board_uid)
-  WHERE l.window_uid = ANY($1::int[]) AND w.window_uid = l.window_uid AND l.asked_at < ${DUE_AT}
-  RETURNING l.window_uid`;
+  WHERE l.window_uid = ANY($1::int[]) AND w.window_uid = l.window_uid AND l.asked_at < ${DUE_AT}`;
 
 const NOTE_ASKED = `
   INSERT INTO last_feeds AS l (window_uid, position, asked_at, ask_at)
@@ -128,11 +121,7 @@ export class LastFeeds {
     await this.work.holding(poolId, async (transaction, lane) => {
       const [pool] = await transaction.query<AskedPool>(POOL, [poolUid]);
       if (!pool) return;
-      const moved = await transaction.query(FORGET_EARLIER, [windows.map(({ windowUid }) => windowUid)]);
-      if (moved.length > 0) {
-        // What was recorded in between was left out, and counts now.
-        await recordPoolEvent(transaction, { poolUid, lane }, { type: RULES_CHANGED, payload: {} });
-      }
+      await transaction.query(FORGET_EARLIER, [windows.map(({ windowUid }) => windowUid)]);
       const asked: number[] = [];
       const again: number[] = [];
       for (const window of windows) {

@@ -62,3 +62,35 @@ export async function announceBoard(
 
 /** The last position that was drawn, as `position`; 0 when none was. */
 export const DRAWN_SQL = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position';
+
+const RECORD_POOL_EVENT = prepared(`
+  WITH drawn AS MATERIALIZED (
+    SELECT nextval('ladder_position') AS event, nextval('ladder_position') AS bell
+  ), recorded AS (
+    INSERT INTO pool_events (pool_uid, position, type, payload) SELECT $1::int, event, $3::text, $4::jsonb FROM drawn
+  ), counted AS (
+    UPDATE pools SET recorded_position = drawn.event FROM drawn WHERE pool_uid = $1::int
+  ), rung AS (
+    INSERT INTO outbox (lane, position, topic, key, payload)
+    SELECT $2::smallint, bell, 'game-recorded', $1::int::text,
+      json_build_object('type', 'game-recorded', 'poolUid', $1::int, 'position', event) FROM drawn
+  )
+  SELECT event AS position FROM drawn`);
+
+/**
+ * Records an event after all games of the pool so far, and rings for the rater, in a transaction that holds the pool's lane.
+ * @returns its position: the event is folded once the pool is rated up to it
+ */
+export async function recordPoolEvent(
+  transaction: SqlRunner,
+  { poolUid, lane }: { poolUid: number; lane: number },
+  { type, payload }: { type: string; payload: object },
+): Promise<number> {
+  const [row] = await transaction.query<{ position: number }>(RECORD_POOL_EVENT, [
+    poolUid,
+    lane,
+    type,
+    JSON.stringify(payload),
+  ]);
+  return row!.position;
+}

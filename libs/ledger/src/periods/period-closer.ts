@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
+import { recordPoolEvent } from '../lanes/lane-events.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { RunAgain } from '../leases/leased-task.js';
-import { recordPoolEvent } from '../pools/pool-events.js';
 
 /** The type of the pool event at which the games of a period are rated. */
 export const PERIOD_CLOSED = 'period-closed';

@@ -3,9 +3,6 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { Pool } from './pool.js';
 
-/** The type of the pool event that says who stands on its boards by other rules from now on. */
-export const RULES_CHANGED = 'rules-changed';
-
 /** Something that happened to a pool beside its games: a void, a change of its rules. It has a place among the games. */
 export interface PoolEvent<Payload = unknown> {
   readonly position: number;
@@ -56,38 +53,6 @@ export const POOL_EVENT_FOLDS = Symbol('POOL_EVENT_FOLDS');
 
 /** PostgreSQL ends a transaction that does nothing for long, and where the process stops this one is broken off here. */
 export const KEEP_TURN = prepared('SELECT');
-
-const RECORD_POOL_EVENT = prepared(`
-  WITH drawn AS MATERIALIZED (
-    SELECT nextval('ladder_position') AS event, nextval('ladder_position') AS bell
-  ), recorded AS (
-    INSERT INTO pool_events (pool_uid, position, type, payload) SELECT $1::int, event, $3::text, $4::jsonb FROM drawn
-  ), counted AS (
-    UPDATE pools SET recorded_position = drawn.event FROM drawn WHERE pool_uid = $1::int
-  ), rung AS (
-    INSERT INTO outbox (lane, position, topic, key, payload)
-    SELECT $2::smallint, bell, 'game-recorded', $1::int::text,
-      json_build_object('type', 'game-recorded', 'poolUid', $1::int, 'position', event) FROM drawn
-  )
-  SELECT event AS position FROM drawn`);
-
-/**
- * Records an event after all games of the pool so far, and rings for the rater, in a transaction that holds the pool's lane.
- * @returns its position: the event is folded once the pool is rated up to it
- */
-export async function recordPoolEvent(
-  transaction: SqlRunner,
-  { poolUid, lane }: { poolUid: number; lane: number },
-  { type, payload }: Omit<PoolEvent, 'position'>,
-): Promise<number> {
-  const [row] = await transaction.query<{ position: number }>(RECORD_POOL_EVENT, [
-    poolUid,
-    lane,
-    type,
-    JSON.stringify(payload),
-  ]);
-  return row!.position;
-}
 
 const OUTCOME_OF_EVENT = prepared('SELECT outcome FROM pool_events WHERE pool_uid = $1 AND position = $2');
 

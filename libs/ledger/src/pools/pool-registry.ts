@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
-import { feedBoards, leaveBoards } from '../boards/fed-boards.js';
+import { feedBoards, fillByNewRules, leaveBoards } from '../boards/fed-boards.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { nextPosition } from '../lanes/lane-events.js';
@@ -10,7 +10,6 @@ import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { namesTag, type PutCondition } from '../operators/put-condition.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { recordPoolEvent, RULES_CHANGED } from './pool-events.js';
 import {
   entityTagOfPool,
   findPool,
@@ -153,8 +152,7 @@ export class PoolRegistry {
     if (boards.length > 0 || had.boards.length > 0) await feedBoards(transaction, this.lanes, pool, boards);
     const kept = boards.length > 0 && had.boards.length > 0;
     if (!kept || isDeepStrictEqual([had.rankable, had.provisional], [rankable, provisional])) return;
-    const place = { poolUid: pool.uid, lane: this.lanes.of(pool.id) };
-    await recordPoolEvent(transaction, place, { type: RULES_CHANGED, payload: {} });
+    await fillByNewRules(transaction, this.lanes, { poolUid: pool.uid, pool: pool.id });
   }
 
   /** Under the pool's turn and its lane; where boards are named, or were, under all lanes: they change with it. */

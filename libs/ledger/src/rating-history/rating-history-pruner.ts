@@ -3,8 +3,8 @@ import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
+import { recordPoolEvent } from '../lanes/lane-events.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { recordPoolEvent } from '../pools/pool-events.js';
 import { HISTORY_PRUNED } from './history-pruned-fold.js';
 import { historyNeededFromMs } from './needed-history.js';
 

@@ -1,4 +1,6 @@
 // Real: PostgreSQL, and the ledger of a process with its pools; its clock, and when the log is delivered, are the test's.
+import { withBoardDefaults } from '@laddercast/domain';
+import { EntryTrimmer, LimitStartMarker } from '@laddercast/ledger';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, DUE_MS, FedWindows, GRACE_SECONDS, HOUR_MS } from '../nodes/fed-windows.js';
 
@@ -209,21 +211,48 @@ describe('windows of boards that a pool feeds', () => {
       expect(await fed.node.standingsOf(fed.board(), fed.day())).toContain(await standingOfAda());
     });
 
-    it('hold what had come too late with the first game, where none had been in time', async () => {
+    it('are made by what had come too late, where nothing had been in time', async () => {
       await fed.feeding();
       await fed.at(DUE_MS + 60_000);
       await fed.play('g1', { ada: 1, cid: 2 }, DAY_MS - 1);
       await fed.rate();
       await fed.deliver();
+      expect(await fed.windows()).toEqual([]);
       await raise();
       await fed.rate();
       await fed.node.fill();
-      expect(await fed.windows()).toEqual([]);
-      await fed.play('g2', { bob: 1, dan: 2 }, DAY_MS - 1);
+      expect(await fed.windows()).toEqual([`${fed.day()} open ada cid`]);
+      await fed.at(DUE_MS + 1000 * GRACE_SECONDS);
+      await fed.askAndClose();
       await fed.rate();
       await fed.deliver();
+      await fed.askAndClose();
+      expect(await fed.windows()).toEqual([`${fed.day()} settled ada cid`]);
+    });
+
+    it('hold no more than they may, also where the board is filled', async () => {
+      const { limits } = withBoardDefaults({ order: 'desc', operator: 'latest', limits: { entriesMax: 2 } } as never);
+      const trimmer = new EntryTrimmer(fed.node.database, fed.node.lanes, fed.node.notifier, {
+        OUTBOX_EVENTS_MAX: 1_000_000,
+      });
+      const trim = async (): Promise<string[]> => {
+        await new LimitStartMarker(fed.node.database, fed.node.lanes).run(never);
+        await trimmer.run(never);
+        return fed.windows();
+      };
+      await fed.feeding({}, { limits });
+      await fed.play('g0', { ada: 1, bob: 2 });
+      await fed.play('g1', { cid: 1, dan: 2 });
+      await fed.rate();
+      await fed.deliver();
+      await trim();
+      await fed.at(DUE_MS - 1);
+      expect(await fed.windows()).toEqual([`${fed.day()} open ada cid`]);
+      await raise();
+      await fed.rate();
       await fed.node.fill();
       expect(await fed.windows()).toEqual([`${fed.day()} open ada bob cid dan`]);
+      expect(await trim()).toEqual([`${fed.day()} open ada cid`]);
     });
 
     it('close only when they are filled', async () => {

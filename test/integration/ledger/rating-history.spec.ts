@@ -307,6 +307,14 @@ describe('a pool that keeps changes for a week', () => {
     await node.closePeriods();
     await node.settle(pool.uid);
     expect(await node.linesOf('march')).toEqual(['monthly:2026-03 ada 1', 'monthly:2026-03 bob 1']);
+    // A season that holds all of March may still be named.
+    const season = { season: 'spring', startsAt: '2026-03-01T00:00:00Z', endsAt: '2026-06-01T00:00:00Z' };
+    await node.makeBoard('spring', { windows: [season] });
+    const named = [...pool.definition.boards, { ...pool.definition.boards[0]!, board: 'spring' }];
+    await node.pools.put(pool.id, { ...pool.definition, boards: named }, {}, 'test');
+    await node.boards.refresh();
+    await node.fill();
+    expect(await node.linesOf('spring')).toEqual(['season:spring ada 1', 'season:spring bob 1']);
   });
 
   it('takes the mode keep for a game whose changes are gone, and shows that they are', async () => {

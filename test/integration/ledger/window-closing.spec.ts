@@ -165,6 +165,21 @@ describe('windows that end', () => {
     ]);
   });
 
+  it('are waited for by no lane while their frozen standings are revised', async () => {
+    const freezeAt = '2026-11-20T13:00:00Z';
+    const season = { season: 's', startsAt: '2026-11-01T00:00:00Z', endsAt: '2026-11-20T14:00:00Z', freezeAt };
+    const board = await daily({ windows: [season, 'daily'] });
+    await a.submit(board, 'ada', 5);
+    await clock.stopAt(at('2026-11-21T00:01:00.000Z'));
+    const uid = await a.windowUid(board, 'season:s');
+    const revising = await holding(a, `SELECT FROM windows WHERE window_uid = ${uid} FOR NO KEY UPDATE`);
+    expect(await a.closer.closeDue(running)).toBe(1);
+    expect([await a.stateOf(board, 'season:s'), await a.stateOf(board, today)]).toEqual(['open', 'closed']);
+    await revising.end();
+    expect(await a.closer.closeDue(running)).toBe(1);
+    expect(await a.stateOf(board, 'season:s')).toBe('closed');
+  });
+
   it('are settled by another process when one dies after closing them', async () => {
     const board = await daily();
     await a.submit(board, 'ada', 5);

@@ -57,6 +57,18 @@ export const periodNumbered = (rules: PeriodRules, number: number): Period | nul
   periodOfDay(rules, number, firstDayOf(rules, number));
 
 /**
+ * From when on a pool has what its games did, Unix ms; 0: all of it. Where it rates by periods that is the end of the last
+ * one whose changes were given up.
+ */
+export function changesKeptFromMs(
+  { periods }: { periods: PeriodRules | null },
+  { historyFromMs, historyPeriod }: { historyFromMs: number | null; historyPeriod: number | null },
+): number {
+  if (periods === null) return historyFromMs ?? 0;
+  return historyPeriod === null ? 0 : (periodNumbered(periods, historyPeriod)?.endsAtMs ?? 0);
+}
+
+/**
  * A time as the ratings of a pool see it. Where they move by periods, time stands still until a period is closed: before
  * that nobody has been idle in it.
  */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  changesKeptFromMs,
   isPerRun,
   LadderError,
   validationFailed,
@@ -8,6 +9,7 @@ import {
   type BoardFeed,
   type FedColumn,
   type FedValue,
+  type PeriodRules,
 } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -147,9 +149,17 @@ export function refuseOtherColumns(id: string, from: BoardDefinition, to: BoardD
   throw new LadderError('BOARD_IN_USE', detail);
 }
 
-const KEPT_FROM = prepared(`
-  SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs", history_from_ms AS "fromMs"
+const HISTORY_OF_POOL = prepared(`
+  SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs", definition -> 'periods' AS periods,
+    history_from_ms AS "historyFromMs", history_period AS "historyPeriod"
   FROM pools WHERE pool_uid = $1 AND history_from_ms IS NOT NULL`);
+
+interface HistoryOfPool {
+  nowMs: number;
+  periods: PeriodRules | null;
+  historyFromMs: number;
+  historyPeriod: number | null;
+}
 
 /**
  * Refuses windows that would hold games whose changes the pool keeps no longer.
@@ -161,9 +171,10 @@ export async function refuseUnkept(
   definition: BoardDefinition,
   { pool, poolUid }: BoardFeed,
 ): Promise<void> {
-  const [kept] = await transaction.query<{ nowMs: number; fromMs: number }>(KEPT_FROM, [poolUid]);
-  if (!kept || windowsBeganMs(definition, kept.nowMs) >= kept.fromMs) return;
-  const since = new Date(kept.fromMs).toISOString();
+  const [history] = await transaction.query<HistoryOfPool>(HISTORY_OF_POOL, [poolUid]);
+  const keptFromMs = history ? changesKeptFromMs(history, history) : 0;
+  if (!history || windowsBeganMs(definition, history.nowMs) >= keptFromMs) return;
+  const since = new Date(keptFromMs).toISOString();
   throw new LadderError(
     'NOT_SUPPORTED',
     `Pool "${pool}" keeps changes since ${since} (history.keepDays), and a window of board "${id}" began before: ` +

@@ -1,4 +1,11 @@
-import type { WindowBounds } from '@laddercast/domain';
+import {
+  kindOf,
+  nameOfSpec,
+  type Board,
+  type StoredWindow,
+  type WindowBounds,
+  type WindowSpec,
+} from '@laddercast/domain';
 
 /** An operator can close a window, and the one after it, again and again: at most this often within one period. */
 const CLOSED_IN_A_PERIOD_MAX = 366;
@@ -33,3 +40,35 @@ export function besides(
     endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
   };
 }
+
+/** Whether the instant is in the window. */
+export const holds = (window: WindowBounds, atMs: number): boolean =>
+  (window.startsAtMs ?? -Infinity) <= atMs && atMs < (window.endsAtMs ?? Infinity);
+
+/** Whether a stored window is one of the spec's. Kinds that recur follow the kind, whatever zone they were made in. */
+const isOf = (window: WindowBounds, spec: WindowSpec): boolean =>
+  window.kind === kindOf(spec) &&
+  (window.kind === 'season' || window.kind === 'rolling' ? window.id === nameOfSpec(spec) : true);
+
+/** The stored window of a spec that holds an instant. */
+export const stored = <W extends WindowBounds>(live: readonly W[], spec: WindowSpec, atMs: number): W | undefined =>
+  live.find((window) => isOf(window, spec) && holds(window, atMs));
+
+/** A season has one window: if that does not hold the instant, none is made. */
+export const isKnownElsewhere = (live: readonly WindowBounds[], spec: WindowSpec): boolean =>
+  kindOf(spec) === 'season' && live.some((window) => isOf(window, spec));
+
+/** The stored windows of specs that the board has no more, those left out that were found, that hold an instant. */
+export const ofEarlierDefinition = <W extends StoredWindow>(
+  live: readonly W[],
+  board: Board,
+  found: readonly StoredWindow[],
+  atMs: number,
+): W[] =>
+  live.filter(
+    (window) =>
+      window.endsAtMs !== null &&
+      holds(window, atMs) &&
+      !found.some(({ uid }) => uid === window.uid) &&
+      !board.definition.windows.some((spec) => isOf(window, spec)),
+  );

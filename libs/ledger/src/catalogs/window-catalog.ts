@@ -17,7 +17,7 @@ import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError } from '../entries/ledger-writes.js';
 import { BoardCatalog, type ChangedBoard } from './board-catalog.js';
 import { growingCache } from '@laddercast/platform';
-import { besides } from './window-bounds.js';
+import { besides, holds, isKnownElsewhere, ofEarlierDefinition, stored } from './window-bounds.js';
 
 /** The most boards whose windows a process remembers, and the most windows by their number. */
 const BOARDS_CACHED_MAX = 5000;
@@ -117,8 +117,28 @@ export class WindowCatalog {
     return (await this.loadUnsettled([board])).get(board.uid)!.filter(({ state }) => state === 'open');
   }
 
+  /** Windows that recur and are over, their grace not, and that nobody made, with the number 0. */
+  async unmadeInGrace(board: Board, nowMs: number): Promise<StoredWindow[]> {
+    const { graceSeconds } = board.definition;
+    const live = await this.unsettledOf(board);
+    const unmade: StoredWindow[] = [];
+    for (const spec of board.definition.windows) {
+      let next = this.calculated(board, spec, nowMs);
+      while (next !== null && next.startsAtMs !== null && kindOf(spec) !== 'season') {
+        const atMs = next.startsAtMs - 1;
+        next = this.calculated(board, spec, atMs);
+        if (next === null || dueAtMs(next, graceSeconds) <= nowMs) break;
+        if (stored(live, spec, atMs)) continue;
+        const { bounds } = await this.besidesStored(board, spec, next, atMs);
+        const isOver = bounds !== null && bounds.endsAtMs !== null && bounds.endsAtMs <= nowMs;
+        if (isOver) unmade.push({ ...bounds, uid: 0, state: 'settled' });
+      }
+    }
+    return unmade;
+  }
+
   /**
-   * Makes a window that would have closed long ago, since something that it holds came in time.
+   * Makes a window that is over, since something that it holds came in time.
    * @returns undefined where the board was made after that window was due to close, and where another window has its id
    * @throws StaleBoardError
    */
@@ -256,16 +276,27 @@ export class WindowCatalog {
     if (calculated === null) return null;
     const over = this.overAt(board, calculated, atMs, nowMs);
     if (over) return over;
-    const overlapping = await this.overlapping(board.uid, calculated);
-    const holding = overlapping.find((window) => holds(window, atMs));
+    const { holding, bounds } = await this.besidesStored(board, spec, calculated, atMs);
     if (holding?.state === 'settled') return this.rememberOver(board, calculated, holding, nowMs);
     if (holding) return this.remembered(board, holding);
-    const bounds = besides(overlapping, calculated, atMs, (endsAtMs) => this.calculated(board, spec, endsAtMs));
     if (bounds === null) return null;
     if (!isWindowOpen({ ...bounds, state: 'open' }, board.definition.graceSeconds, nowMs)) {
       return this.rememberOver(board, calculated, { ...bounds, uid: 0, state: 'settled' }, nowMs);
     }
     return this.insert(board, bounds);
+  }
+
+  /** The stored window that holds the instant, or the bounds of one that may be made; neither where another has its time. */
+  private async besidesStored(
+    board: Board,
+    spec: WindowSpec,
+    calculated: WindowBounds,
+    atMs: number,
+  ): Promise<{ holding?: WindowOfBoard; bounds: WindowBounds | null }> {
+    const overlapping = await this.overlapping(board.uid, calculated);
+    const holding = overlapping.find((window) => holds(window, atMs));
+    if (holding) return { holding, bounds: null };
+    return { bounds: besides(overlapping, calculated, atMs, (endsAtMs) => this.calculated(board, spec, endsAtMs)) };
   }
 
   private async insert(board: Board, bounds: WindowBounds): Promise<StoredWindow> {
@@ -340,36 +371,7 @@ export class WindowCatalog {
   }
 }
 
-const holds = (window: WindowBounds, atMs: number): boolean =>
-  (window.startsAtMs ?? -Infinity) <= atMs && atMs < (window.endsAtMs ?? Infinity);
-
 const isLongOver = ({ definition }: Board, window: WindowBounds, nowMs: number): boolean =>
   nowMs - dueAtMs(window, definition.graceSeconds) >= OVER_AFTER_MS;
 
 const overKey = (board: Board, calculated: WindowBounds): string => `${board.uid}/${board.revision}/${calculated.id}`;
-
-/** Whether a stored window is one of the spec's. Kinds that recur follow the kind, whatever zone they were made in. */
-const isOf = (window: WindowBounds, spec: WindowSpec): boolean =>
-  window.kind === kindOf(spec) &&
-  (window.kind === 'season' || window.kind === 'rolling' ? window.id === nameOfSpec(spec) : true);
-
-const stored = (live: readonly WindowOfBoard[], spec: WindowSpec, atMs: number): WindowOfBoard | undefined =>
-  live.find((window) => isOf(window, spec) && holds(window, atMs));
-
-/** A season has one window: if that does not hold the instant, none is made. */
-const isKnownElsewhere = (live: readonly WindowOfBoard[], spec: WindowSpec): boolean =>
-  kindOf(spec) === 'season' && live.some((window) => isOf(window, spec));
-
-const ofEarlierDefinition = (
-  live: readonly WindowOfBoard[],
-  board: Board,
-  found: readonly StoredWindow[],
-  atMs: number,
-): WindowOfBoard[] =>
-  live.filter(
-    (window) =>
-      window.endsAtMs !== null &&
-      holds(window, atMs) &&
-      !found.some(({ uid }) => uid === window.uid) &&
-      !board.definition.windows.some((spec) => isOf(window, spec)),
-  );

@@ -137,7 +137,7 @@ export class BoardFeeder {
   }
 
   /**
-   * The places whose window is there, or is made now: it would have closed long ago, and holds a game that came in time. Not
+   * The places whose window is there, or is made now: it is over, and holds a game that came in time. Not
    * where older changes of the pool are given up: it would be one of what is left.
    */
   private async made(places: readonly PlaceOfEntry[], standing: Standing): Promise<PlaceOfEntry[]> {
@@ -164,23 +164,17 @@ export class BoardFeeder {
     for (const board of boards) {
       // The windows that hold now are made where they are not there yet.
       const running = await this.windows.at(board, nowMs, nowMs);
-      const isOver = (atMs: number): boolean =>
-        running.some(({ startsAtMs }) => startsAtMs !== null && atMs < startsAtMs);
-      const looksBack = players.some(({ isEverywhere, playedAtMs }) => isEverywhere || playedAtMs.some(isOver));
-      const others = looksBack ? await this.windows.open(board) : [];
-      const open = [...running, ...others.filter((one) => !includes(running, one))];
-      let isMadeLate = false;
+      const isAnywhere = players.some(({ isEverywhere }) => isEverywhere);
+      const others = isAnywhere ? await this.windows.open(board) : [];
+      const unmade = isAnywhere ? await this.windows.unmadeInGrace(board, nowMs) : [];
+      const open = [...running, ...others.filter((one) => !includes(running, one)), ...unmade];
       for (const { playerId, playedAtMs, isEverywhere } of players) {
         const found = new Map<string, StoredWindow>();
         for (const window of [...(isEverywhere ? open : []), ...(await this.at(board, playedAtMs, nowMs))]) {
-          if (window.uid !== 0 && window.state !== 'open') continue;
-          found.set(window.id, window);
-          isMadeLate ||= window.uid !== 0 && !includes(open, window);
+          if (window.uid === 0 || window.state === 'open') found.set(window.id, window);
         }
         for (const window of found.values()) places.push({ board, playerId, window });
       }
-      // Games of it that had come too late count if its grace was raised since; nobody was told so.
-      if (isMadeLate) await beginFill(this.database, board.feed!.poolUid, board.uid);
     }
     return places;
   }

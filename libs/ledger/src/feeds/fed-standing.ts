@@ -1,11 +1,11 @@
 import {
+  changesKeptFromMs,
   dueAtMs,
   fedEntry,
   HOUR_MS,
   kindOf,
   momentOf,
   nameOfSpec,
-  periodNumbered,
   rankabilityOf,
   rollingHours,
   type Board,
@@ -59,9 +59,7 @@ export class Standing {
 
   /** From when on all changes of the pool are there, Unix ms. */
   get keptFromMs(): number {
-    const { definition, historyFromMs, historyPeriod } = this.state;
-    if (definition.periods === null) return historyFromMs ?? 0;
-    return historyPeriod === null ? 0 : (periodNumbered(definition.periods, historyPeriod)?.endsAtMs ?? 0);
+    return changesKeptFromMs(this.state.definition, this.state);
   }
 
   entryOf(place: PlaceOfEntry): FedEntry | null {

@@ -4,7 +4,10 @@ import { worstFirstSql } from '../entries/entry-order-sql.js';
 /** The clock as a value: a volatile function in a condition would be called for each row. */
 const NOW = '(SELECT ladder_now())';
 
-const RUNS = `b.board_id IS NOT NULL AND w.state = 'open' AND (w.ends_at IS NULL OR w.ends_at > ${NOW})`;
+const IS_OPEN = `b.board_id IS NOT NULL AND w.state = 'open'`;
+const RUNS = `${IS_OPEN} AND (w.ends_at IS NULL OR w.ends_at > ${NOW})`;
+/** What a pool feeds may come to a window after its end: also who was trimmed, where its board is filled anew. */
+const IS_TRIMMED = `${IS_OPEN} AND (w.ends_at IS NULL OR w.ends_at > ${NOW} OR b.feed IS NOT NULL)`;
 
 /** Of entries: those that `entries_limited` holds, ranked or not. */
 const STANDS = 'renewed_at_ms IS NOT NULL AND NOT removed';
@@ -38,13 +41,13 @@ export const MARK_ENTRIES = `
 const EXPIRED_UNTIL = `floor(extract(epoch FROM ${NOW}) * 1000)::bigint
     - 1000 * (b.definition -> 'limits' ->> 'entryLifetimeSeconds')::bigint`;
 
-/** Running windows of boards that keep so many entries. Those whose lifetime is over do not count among them. */
+/** Windows of boards that keep so many entries: they run, or are fed. Those whose lifetime is over do not count among them. */
 export const WINDOWS_TO_TRIM = `
   SELECT w.window_uid, b.definition_revision, (b.definition -> 'limits' ->> 'entriesMax')::int AS entries_max,
     coalesce(${EXPIRED_UNTIL}, -1) AS expired_until_ms
   FROM boards b JOIN windows w USING (board_uid)
   WHERE b.definition -> 'limits' ->> 'entriesMax' IS NOT NULL AND NOT b.mark_entries
-    AND w.state <> 'settled' AND ${RUNS}
+    AND w.state <> 'settled' AND ${IS_TRIMMED}
   ORDER BY w.window_uid`;
 
 /** How many ranked entries stand in windows `$1` that were begun or renewed at `$2` or after. */
@@ -85,12 +88,12 @@ export const EXPIRED_ENTRIES = `
   WHERE window_uid = $1 AND renewed_at_ms <= $2 AND ${STANDS}
   ORDER BY renewed_at_ms LIMIT $3`;
 
-/** Window `$1` with its board, while it runs and the board is defined as at revision `$2`. */
+/** Window `$1` with its board, while limits hold in it and the board is defined as at revision `$2`. */
 export const WINDOW_OF_LIMITS = `
   SELECT b.board_uid, b.definition, b.runs_from, w.kind = 'rolling' AS is_rolling, coalesce(w.freeze_at <= ${NOW}, false) AS is_frozen,
     (extract(epoch FROM w.ends_at) * 1000)::bigint AS ends_at_ms
   FROM windows w JOIN boards b USING (board_uid)
-  WHERE w.window_uid = $1 AND b.definition_revision = $2 AND ${RUNS}`;
+  WHERE w.window_uid = $1 AND b.definition_revision = $2 AND ${IS_TRIMMED}`;
 
 /** The entries of window `$1` that still stand as they were seen: under version `$3`, or renewed last at `$4`. */
 export const ENTRIES_AS_SEEN = `

@@ -60,7 +60,7 @@ interface StandingRow {
 }
 
 /**
- * Takes entries out of a running window, as committed facts: a tombstone with its event for each, under its lane. What a
+ * Takes entries out of a window in which limits hold, as committed facts: a tombstone with its event for each, under its lane. What a
  * player had in a rolling window is gone with it. Killed at any point, what was committed is removed and nothing else.
  */
 export class EntryRemoval {
@@ -102,7 +102,7 @@ export class EntryRemoval {
     }
   }
 
-  /** @returns null when the window has ended, or its board is defined otherwise */
+  /** @returns null when limits hold no more in the window, or its board is defined otherwise */
   private async removeChunk(place: Place, window: LimitedWindow, seen: readonly SeenEntry[]): Promise<number | null> {
     const { windowUid, definitionRevision } = window;
     const removed = await this.database.transaction(async (transaction) => {

@@ -1,4 +1,5 @@
 import {
+  changesKeptFromMs,
   dueAtMs,
   LadderError,
   withBoardDefaults,
@@ -23,6 +24,7 @@ interface WindowRow {
   pool: PoolDefinition | null;
   ratedPosition: number | null;
   historyFromMs: number | null;
+  historyPeriod: number | null;
   /** null: its standings are kept no longer. */
   edition: number | null;
   /** null: they were written before rules were kept. */
@@ -34,7 +36,7 @@ const WINDOW_OF_FEED = `
     w.state = 'settled' AS "isSettled", (extract(epoch FROM w.starts_at) * 1000)::float8 AS "startsAtMs",
     (extract(epoch FROM w.ends_at) * 1000)::float8 AS "endsAtMs",
     (extract(epoch FROM w.closed_at) * 1000)::float8 AS "closedAtMs",
-    p.definition AS pool, p.rated_position AS "ratedPosition", p.history_from_ms AS "historyFromMs",
+    p.definition AS pool, p.rated_position AS "ratedPosition", p.history_from_ms AS "historyFromMs", p.history_period AS "historyPeriod",
     (SELECT max(number) FROM editions WHERE window_uid = w.window_uid AND kind = 'final') AS edition,
     (SELECT rules -> 'pool' FROM editions WHERE window_uid = w.window_uid AND kind = 'final' AND number = 1
       ORDER BY as_of DESC LIMIT 1) AS rules
@@ -71,7 +73,7 @@ export async function restatedWindow(sql: SqlRunner, windowUid: number): Promise
   refuseLimits(boardId, definition);
   const startsAtMs = row.startsAtMs ?? 0;
   const dueMs = dueAtMs({ endsAtMs }, definition.graceSeconds);
-  assertKept(row, feed.pool, startsAtMs);
+  assertKept(row, pool, feed.pool, startsAtMs);
   return {
     ...{ boardId, windowId, feed, startsAtMs },
     ...{ endsAtMs: endsAtMs!, closedAtMs: Math.min(closedAtMs ?? dueMs, dueMs), ratedPosition: ratedPosition! },
@@ -111,9 +113,11 @@ function refuseLimits(boardId: string, { limits }: BoardDefinition): void {
 }
 
 /** @throws RECOMPUTE_TOO_LARGE where changes of its games are not kept any more */
-function assertKept({ windowId, historyFromMs }: WindowRow, pool: string, startsAtMs: number): void {
-  if (historyFromMs === null || startsAtMs >= historyFromMs) return;
-  const since = toTimestamp(historyFromMs);
+function assertKept(row: WindowRow, definition: PoolDefinition, pool: string, startsAtMs: number): void {
+  const keptFromMs = changesKeptFromMs(definition, row);
+  if (startsAtMs >= keptFromMs) return;
+  const { windowId } = row;
+  const since = toTimestamp(keptFromMs);
   const detail = `Pool "${pool}" keeps changes since ${since} (history.keepDays), and "${windowId}" began before.`;
   throw new LadderError('RECOMPUTE_TOO_LARGE', detail, { historyFrom: since });
 }

@@ -28,9 +28,9 @@ import {
   ANNOUNCE_BOARDS,
   CLOSE_WINDOWS,
   CLOSED_AT_ONCE,
-  DUE_WINDOWS,
   FAILED_WINDOWS,
   UNSETTLED_WINDOWS,
+  WINDOWS_TO_CLOSE,
 } from './window-closing-sql.js';
 
 /** How long an operator's call waits for standings that another process is writing. */
@@ -70,9 +70,9 @@ export class WindowCloser {
     let closed = 0;
     while (!signal.aborted) {
       // First a look without the locks: there is hardly ever a window to close.
-      if ((await this.database.query(DUE_WINDOWS)).length === 0) return closed;
+      if ((await this.database.query(WINDOWS_TO_CLOSE)).length === 0) return closed;
       const due = await this.allLanes.change(async (transaction) => {
-        const rows = await transaction.query<WindowRow>(DUE_WINDOWS);
+        const rows = await transaction.query<WindowRow>(WINDOWS_TO_CLOSE);
         await this.close(transaction, rows.map(windowOfRow));
         return rows.length;
       });

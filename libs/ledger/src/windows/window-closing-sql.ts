@@ -27,6 +27,9 @@ export const DUE_WINDOWS = `
   WHERE ${IS_OVER} AND ${IS_FED}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
 
+/** Those of them whose frozen standings are not being written: nobody who holds the lanes waits for that. */
+export const WINDOWS_TO_CLOSE = `${DUE_WINDOWS} FOR NO KEY UPDATE OF w SKIP LOCKED`;
+
 /** Closed windows without standings that nobody has tried to write, and those of which the next try is due. */
 export const UNTRIED = 'f.window_uid IS NULL';
 export const TRIED_AND_DUE = `f.retry_at <= ${NOW}`;

@@ -51,6 +51,21 @@ describe('windows of boards that a pool feeds, beside periods, fillings and othe
     expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
   });
 
+  it('are not made by the filling of a board that is made in their grace', async () => {
+    await fed.feeding();
+    await fed.play('g0', { ada: 1, bob: 2 });
+    await fed.rate();
+    await fed.deliver();
+    await fed.at(DAY_MS + 60_000);
+    const first = fed.id;
+    fed.id = `${fed.id}-later`;
+    await fed.node.makeBoard(fed.id, { windows: ['daily'], graceSeconds: GRACE_SECONDS });
+    await fed.node.makePool(fed.pool.id, { boards: [first, fed.id].map((board) => ({ board, value: 'rating' })) });
+    await fed.node.boards.refresh();
+    await fed.node.fill();
+    expect(await fed.windows()).toEqual([]);
+  });
+
   it('wait while their board is being filled, and hold up no other board', async () => {
     await fed.feeding();
     await fed.play('g0', { ada: 1, bob: 2 });

@@ -139,13 +139,13 @@ export class WindowCatalog {
 
   /**
    * Makes a window that is over, since something that it holds came in time.
-   * @returns undefined where the board was made after that window was due to close, and where another window has its id
+   * @returns undefined where the board was made after that window's end, and where another window has its id
    * @throws StaleBoardError
    */
   async makeEnded(board: Board, bounds: WindowBounds): Promise<StoredWindow | undefined> {
     const [after] = await this.database.query(
       'SELECT FROM boards WHERE board_uid = $1 AND created_at >= to_timestamp($2::float8 / 1000)',
-      [board.uid, dueAtMs(bounds, board.definition.graceSeconds)],
+      [board.uid, bounds.endsAtMs],
     );
     const made = after ? undefined : await this.insert(board, bounds);
     const { startsAtMs, endsAtMs } = bounds;

@@ -17,6 +17,7 @@ import { LadderError } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
   ApiKeyStore,
+  assertTagMatches,
   BoardCatalog,
   entityTagOf,
   type CreatedApiKey,
@@ -105,14 +106,15 @@ export class AdminController {
   ): Promise<BoundariesProposal & { dryRun: boolean }> {
     assertAdmin(identity);
     const { window, shards } = parseFields(ShardsToBoundBody, body);
-    const board = await boardNow(this.boards, boardId);
     const dryRun = isDryRun(asked);
+    // What becomes the new definition is the one of now, also where another process put it a moment ago.
+    if (!dryRun) await this.boards.refresh();
+    const board = await boardNow(this.boards, boardId);
+    if (!dryRun) assertTagMatches(boardId, entityTagOf(board), ifMatch ?? null);
     const proposal = await this.queries.execute(new ProposeBoundariesQuery(boardId, window, shards));
     if (!dryRun) {
       const definition = { ...board.definition, sharding: proposal.sharding };
-      await this.commands.execute(
-        new PutBoardCommand(identity, boardId, definition, ifMatch ?? entityTagOf(board), false),
-      );
+      await this.commands.execute(new PutBoardCommand(identity, boardId, definition, entityTagOf(board), false));
     }
     return { ...proposal, dryRun };
   }

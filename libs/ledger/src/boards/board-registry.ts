@@ -68,7 +68,7 @@ export class BoardRegistry {
   ): Promise<{ board: Board; created: boolean }> {
     return this.allLanes.change(async (transaction) => {
       const current = await findBoard(transaction, id);
-      assertMatches(id, current, condition.ifMatch ?? null);
+      assertTagMatches(id, current && tagOf(current), condition.ifMatch ?? null);
       if (condition.onlyCreate && current) {
         throw new LadderError('PRECONDITION_FAILED', `Board "${id}" exists already (If-None-Match: *).`);
       }
@@ -176,7 +176,7 @@ export class BoardRegistry {
     await this.allLanes.change(async (transaction) => {
       const current = await findBoard(transaction, id);
       if (!current) throw boardNotFound(id);
-      assertMatches(id, current, ifMatch);
+      assertTagMatches(id, tagOf(current), ifMatch);
       await this.remove(transaction, current, id, actor);
     });
   }
@@ -255,9 +255,12 @@ export class BoardRegistry {
   }
 }
 
-/** @throws PRECONDITION_FAILED */
-function assertMatches(id: string, current: BoardRow | undefined, ifMatch: string | null): void {
-  if (ifMatch === null || (current && namesTag(ifMatch, tagOf(current)))) return;
+/**
+ * @param tag the board's entity tag; undefined: there is no board
+ * @throws PRECONDITION_FAILED
+ */
+export function assertTagMatches(id: string, tag: string | undefined, ifMatch: string | null): void {
+  if (ifMatch === null || (tag !== undefined && namesTag(ifMatch, tag))) return;
   throw new LadderError('PRECONDITION_FAILED', `Board "${id}" is not the one If-Match names; read it again.`);
 }
 

@@ -114,8 +114,9 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (!own) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
     const percentile = percentileOf(rank, total);
     const entry = extended(own, { percentile, accuracy: 'estimated', errorBound } as const);
+    const sanction = await this.sanctionShown(query, resolved, profiles);
     const runs = query.withRuns ? await this.runsOf(resolved, playerId) : null;
-    return extended(envelope, { entry, neighbours: [own], ...(runs && { runs }) });
+    return extended(envelope, { entry, neighbours: [own], ...(runs && { runs }), ...(sanction && { sanction }) });
   }
 
   /** A sketch is of a moment ago: the list may have no place any more that it had then. */

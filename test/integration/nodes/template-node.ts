@@ -13,12 +13,13 @@ export const definitionOf = (given: GivenOptions): BoardDefinition => parseBoard
 
 /** The ledger of one process with templates, by hand. */
 export class TemplateNode extends LedgerNode {
+  readonly templateBoards: TemplateBoards;
   readonly templates: BoardTemplates;
 
   constructor(url: string) {
     super(url);
-    const boards = new TemplateBoards(this.database, this.lanes, this.allLanes, this.registry);
-    this.templates = new BoardTemplates(this.database, boards);
+    this.templateBoards = new TemplateBoards(this.database, this.lanes, this.allLanes, this.registry);
+    this.templates = new BoardTemplates(this.database, this.templateBoards);
   }
 
   async put(id: string, body: object, condition: PutCondition = {}): Promise<TemplateOutcome> {

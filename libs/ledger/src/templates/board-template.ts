@@ -12,7 +12,7 @@ export interface NamedBoardOfTemplate {
 /** A template as it is stored. */
 export interface BoardTemplate {
   id: string;
-  /** It changes with every change, and never comes back. */
+  /** It changes with every change, and never comes back; with a minus while the template is being deleted. */
   revision: number;
   /** As it was given: what it does not name has the default of boards. */
   definition: GivenOptions;
@@ -47,8 +47,9 @@ export interface TemplateOutcome {
   released: string[];
 }
 
-/** A template's entity tag. */
-export const entityTagOfTemplate = ({ revision }: Pick<BoardTemplate, 'revision'>): string => `"t${revision}"`;
+/** A template's entity tag; while it is being deleted still that, so that the same call can finish it. */
+export const entityTagOfTemplate = ({ revision }: Pick<BoardTemplate, 'revision'>): string =>
+  `"t${Math.abs(revision)}"`;
 
 export const templateNotFound = (id: string): LadderError =>
   new LadderError('TEMPLATE_NOT_FOUND', `There is no board template "${id}".`);

@@ -3,7 +3,7 @@ import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { boardsOfTemplate, type BoardRow } from '../boards/board-rows.js';
 import type { TemplateLink } from '../boards/template-layers.js';
-import { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { namesTag, type PutCondition } from '../operators/put-condition.js';
 import {
@@ -18,6 +18,7 @@ import {
 } from './board-template.js';
 import { TemplateBoards, type TemplateAct } from './template-boards.js';
 import {
+  beginDeletion,
   changeTemplate,
   deleteTemplate,
   findTemplate,
@@ -25,6 +26,7 @@ import {
   listTemplates,
   templateToChange,
   type ListedTemplate,
+  type TemplateContent,
 } from './template-rows.js';
 
 /** What was changed by hand on a board of a template. */
@@ -87,8 +89,9 @@ export class BoardTemplates {
    * stays as it is, and is a `problem` of the outcome; the others go on.
    * @throws PRECONDITION_FAILED also when somebody else puts or deletes the template meanwhile
    */
-  async put({ id, given, condition, make }: TemplatePut, actor: string): Promise<TemplateOutcome> {
-    const { revision, created } = await this.store(id, given, condition, actor);
+  async put(put: TemplatePut, actor: string): Promise<TemplateOutcome> {
+    const { id, given, make } = put;
+    const { revision, created } = await this.store(put, actor);
     const act: TemplateAct = { id, revision, actor };
     const rows = await boardsOfTemplate(this.database, id, idsOf(given));
     const results = await eachInTurn(given.boards, (one) =>
@@ -103,9 +106,10 @@ export class BoardTemplates {
    * What {@link put} would do; nothing is written.
    * @throws PRECONDITION_FAILED
    */
-  async rehearse({ id, given, condition, make }: TemplatePut): Promise<TemplateOutcome> {
+  async rehearse(put: TemplatePut): Promise<TemplateOutcome> {
+    const { id, given, make } = put;
     const current = await findTemplate(this.database, id);
-    assertMatches(id, current, condition);
+    await this.assertMayPut(this.database, current, put);
     const rows = await boardsOfTemplate(this.database, id, idsOf(given));
     const results = await eachInTurn(given.boards, (one) =>
       resultOf(one.board, () => this.boards.rehearse(id, given, one, rows.get(one.board), make)),
@@ -124,9 +128,10 @@ export class BoardTemplates {
     const revision = await this.database.transaction(async (transaction) => {
       const current = await templateToChange(transaction, id);
       if (!current) throw templateNotFound(id);
-      assertMatches(id, current, { ifMatch });
+      const refusal = refusalOf(id, current, { ifMatch });
+      if (refusal) throw refusal;
       // Whoever puts it now notices, and stops: no board comes to it any more.
-      return changeTemplate(transaction, id, current);
+      return beginDeletion(transaction, id);
     });
     const act: TemplateAct = { id, revision, actor };
     for (const board of (await boardsOfTemplate(this.database, id, [])).keys()) {
@@ -139,16 +144,12 @@ export class BoardTemplates {
   }
 
   /** Stores what is given, unless it is what is there already. */
-  private store(
-    id: string,
-    given: GivenTemplate,
-    condition: PutCondition,
-    actor: string,
-  ): Promise<{ revision: number; created: boolean }> {
-    const content = { definition: given.definition, boards: given.boards.map(withoutDefinition) };
+  private store(put: TemplatePut, actor: string): Promise<{ revision: number; created: boolean }> {
+    const { id } = put;
+    const content = contentOf(put.given);
     return this.database.transaction(async (transaction) => {
       const known = await templateToChange(transaction, id);
-      assertMatches(id, known, condition);
+      await this.assertMayPut(transaction, known, put);
       const record = (action: string): Promise<number> =>
         recordAudit(transaction, { actor, action, subject: id, details: detailsOf(content) });
       if (!known) {
@@ -159,27 +160,50 @@ export class BoardTemplates {
         }
       }
       const current = known ?? (await templateToChange(transaction, id));
-      assertMatches(id, current, condition);
+      if (!known) await this.assertMayPut(transaction, current, put);
       if (!current) throw templateChanged(id);
-      if (isDeepStrictEqual(content, { definition: current.definition, boards: current.boards })) {
-        return { revision: current.revision, created: false };
-      }
+      if (isStored(current, content)) return { revision: current.revision, created: false };
       const revision = await changeTemplate(transaction, id, content);
       await record('template.replace');
       return { revision, created: false };
     });
   }
+
+  /**
+   * What an earlier call stored, and could not bring to all boards, is finished whatever the condition says.
+   * @throws PRECONDITION_FAILED
+   */
+  private async assertMayPut(
+    runner: SqlRunner,
+    current: BoardTemplate | undefined,
+    { id, given, condition, make }: TemplatePut,
+  ): Promise<void> {
+    const refusal = refusalOf(id, current, condition);
+    if (refusal === null) return;
+    if (!isStored(current, contentOf(given))) throw refusal;
+    const rows = await boardsOfTemplate(runner, id, idsOf(given));
+    const left = await eachInTurn(given.boards, async (one) =>
+      this.boards.isToBring(id, given, one, rows.get(one.board), make),
+    );
+    if (!left.includes(true) && releasedOf(id, given, rows).length === 0) throw refusal;
+  }
 }
 
-const withoutDefinition = ({ board, overrides }: GivenTemplate['boards'][number]): BoardTemplate['boards'][number] => ({
-  board,
-  overrides,
+const contentOf = ({ definition, boards }: GivenTemplate): TemplateContent => ({
+  definition,
+  boards: boards.map(({ board, overrides }) => ({ board, overrides })),
 });
+
+/** Whether a template is there and says just this; one that is being deleted is put anew. */
+const isStored = (current: BoardTemplate | undefined, content: TemplateContent): current is BoardTemplate =>
+  current !== undefined &&
+  current.revision > 0 &&
+  isDeepStrictEqual(content, { definition: current.definition, boards: current.boards });
 
 const idsOf = ({ boards }: GivenTemplate): string[] => boards.map(({ board }) => board);
 
 /** What is kept of a template in the audit log; the boards' own records have their definitions. */
-const detailsOf = ({ definition, boards }: Pick<BoardTemplate, 'definition' | 'boards'>): object => ({
+const detailsOf = ({ definition, boards }: TemplateContent): object => ({
   definition,
   boards: boards.length,
 });
@@ -213,15 +237,15 @@ async function resultOf(board: string, bring: () => Promise<TemplateResult['stat
   }
 }
 
-/** @throws PRECONDITION_FAILED */
-function assertMatches(
+/** null: the template is as the condition says. */
+function refusalOf(
   id: string,
   current: BoardTemplate | undefined,
   { ifMatch = null, onlyCreate = false }: PutCondition,
-): void {
+): LadderError | null {
   if (onlyCreate && current) {
-    throw new LadderError('PRECONDITION_FAILED', `Template "${id}" exists already (If-None-Match: *).`);
+    return new LadderError('PRECONDITION_FAILED', `Template "${id}" exists already (If-None-Match: *).`);
   }
-  if (ifMatch === null || (current && namesTag(ifMatch, entityTagOfTemplate(current)))) return;
-  throw new LadderError('PRECONDITION_FAILED', `Template "${id}" is not the one If-Match names; read it again.`);
+  if (ifMatch === null || (current && namesTag(ifMatch, entityTagOfTemplate(current)))) return null;
+  return new LadderError('PRECONDITION_FAILED', `Template "${id}" is not the one If-Match names; read it again.`);
 }

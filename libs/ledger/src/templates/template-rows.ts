@@ -21,13 +21,13 @@ export async function revisionToKeep(transaction: SqlRunner, id: string): Promis
   return (await transaction.query<{ revision: number }>(REVISION_TO_KEEP, [id]))[0]?.revision;
 }
 
-type Content = Pick<BoardTemplate, 'definition' | 'boards'>;
+export type TemplateContent = Pick<BoardTemplate, 'definition' | 'boards'>;
 
 /** The revision of a new template; undefined where somebody else made it a moment ago. */
 export async function insertTemplate(
   transaction: SqlRunner,
   id: string,
-  { definition, boards }: Content,
+  { definition, boards }: TemplateContent,
 ): Promise<number | undefined> {
   const [row] = await transaction.query<{ revision: number }>(
     `INSERT INTO board_templates (template_id, definition, boards) VALUES ($1, $2, $3)
@@ -41,12 +41,21 @@ export async function insertTemplate(
 export async function changeTemplate(
   transaction: SqlRunner,
   id: string,
-  { definition, boards }: Content,
+  { definition, boards }: TemplateContent,
 ): Promise<number> {
   const [row] = await transaction.query<{ revision: number }>(
     `UPDATE board_templates SET definition = $2, boards = $3, revision = nextval('board_template_revisions')
      WHERE template_id = $1 RETURNING revision`,
     [id, JSON.stringify(definition), JSON.stringify(boards)],
+  );
+  return row!.revision;
+}
+
+/** The revision of a template that is being deleted from now on, or was already. */
+export async function beginDeletion(transaction: SqlRunner, id: string): Promise<number> {
+  const [row] = await transaction.query<{ revision: number }>(
+    'UPDATE board_templates SET revision = -abs(revision) WHERE template_id = $1 RETURNING revision',
+    [id],
   );
   return row!.revision;
 }

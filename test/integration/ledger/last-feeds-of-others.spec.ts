@@ -1,4 +1,5 @@
 // Real: PostgreSQL, and the ledger of a process with its pools; its clock, and when the log is delivered, are the test's.
+import { fillFedBoards } from '@laddercast/ledger';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, DUE_MS, FedWindows, GRACE_SECONDS, HOUR_MS } from '../nodes/fed-windows.js';
 import { RestateNode } from '../nodes/restate-node.js';
@@ -91,6 +92,30 @@ describe('windows of boards that a pool feeds, beside periods, fillings and othe
     await fed.node.fill();
     await fed.askAndClose();
     expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob`]);
+  });
+
+  it('hold what was told in a log that lost it, and wait until it is noticed and brought back', async () => {
+    await fed.feeding();
+    await fed.play('g0', { ada: 1, bob: 2 });
+    await fed.rate();
+    await fed.deliver();
+    await fed.play('g1', { cid: 1, dan: 2 });
+    await fed.rate();
+    fed.told = (await fed.events()).length;
+    await fed.at(DUE_MS);
+    await fed.askAndClose();
+    await fed.rate();
+    await fed.node.database.query(`INSERT INTO installation (name, value) VALUES ('log-lost', 'of this test')`);
+    await fed.deliver();
+    await fed.askAndClose();
+    expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
+    await fillFedBoards(fed.node.database);
+    await fed.node.database.query(`DELETE FROM installation WHERE name = 'log-lost'`);
+    await fed.askAndClose();
+    expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
+    await fed.node.fill();
+    await fed.askAndClose();
+    expect(await fed.windows()).toEqual([`${fed.day()} settled ada bob cid dan`]);
   });
 
   it('stay open until the period is closed in which they end, and hold all of its games', async () => {

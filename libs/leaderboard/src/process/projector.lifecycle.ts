@@ -8,7 +8,15 @@ import {
   PostgresEventLog,
   writeLogLine,
 } from '@laddercast/event-log';
-import { Lanes, LeasedTask, PoolRater, PostgresDatabase, PostgresLeases, rescopeGuildBoards } from '@laddercast/ledger';
+import {
+  fillFedBoards,
+  Lanes,
+  LeasedTask,
+  PoolRater,
+  PostgresDatabase,
+  PostgresLeases,
+  rescopeGuildBoards,
+} from '@laddercast/ledger';
 import { RateLimitedLog, retryWhile } from '@laddercast/platform';
 import { LaneRecoveries, RankProjection } from '@laddercast/projections';
 import { LeasedTickSlots, RankDeltaPublisher, SketchPublisher } from '@laddercast/realtime';
@@ -66,6 +74,7 @@ export class ProjectorLifecycle {
     for (const lane of this.part(Lanes).all) await projection.dropMark(lane);
     // What the log still held of guilds' totals is recomputed with the scopes.
     await rescopeGuildBoards(this.part(PostgresDatabase));
+    await fillFedBoards(this.part(PostgresDatabase));
   }
 
   async stop(): Promise<void> {

@@ -92,6 +92,17 @@ export async function beginFill(transaction: SqlRunner, poolUid: number, boardUi
   await transaction.query(BEGIN_FILL, [poolUid, boardUid]);
 }
 
+const FILL_ALL = prepared(`
+  INSERT INTO board_fills (board_uid, pool_uid, round)
+  SELECT board_uid, (feed ->> 'poolUid')::int, nextval('ladder_position') FROM boards
+  WHERE feed IS NOT NULL AND board_id IS NOT NULL
+  ON CONFLICT (board_uid) DO UPDATE SET again = true`);
+
+/** As {@link beginFill}, for every board that a pool feeds: what was told of ratings may be lost. What was written stays. */
+export async function fillFedBoards(sql: SqlRunner): Promise<void> {
+  await sql.query(FILL_ALL);
+}
+
 /** The type of the pool event that says who stands on its boards by other rules from now on. */
 export const RULES_CHANGED = 'rules-changed';
 

@@ -48,8 +48,8 @@ const BEGIN_AGAIN = prepared(`
   WHERE board_uid = $1 AND round = $2 AND again`);
 
 /**
- * Writes all players of a pool to a board that was named, reset, or whose pool has other rules, a chunk at a time. Who ends
- * halfway is taken over from; games that are rated meanwhile are written beside it.
+ * Writes all players of a pool to a board that was named, reset, whose pool has other rules, or whose events were lost with
+ * their log, a chunk at a time. Who ends halfway is taken over from; games that are rated meanwhile are written beside it.
  */
 @Injectable()
 export class BoardFiller {

@@ -14,10 +14,12 @@ export const IS_OVER = `w.state = 'open' AND w.ends_at <= ${NOW} AND b.board_id 
 
 /**
  * Whether what a pool says of a window `w` of board `b` is all written; so is that of boards that no pool feeds. What was left to
- * a filling of the board is written when a round of it has ended that began after it was left.
+ * a filling of the board is written when a round of it has ended that began after it was left. While the log has lost something
+ * it is not known of any: the fillings that bring it back are yet to begin.
  */
 const IS_FED = `(b.feed IS NULL OR EXISTS (
     SELECT FROM last_feeds l WHERE l.window_uid = w.window_uid AND l.asked_at >= ${DUE_AT} AND l.done_position IS NOT NULL
+      AND NOT EXISTS (SELECT FROM installation WHERE name = 'log-lost')
       AND NOT EXISTS (
         SELECT FROM board_fills f WHERE f.board_uid = b.board_uid AND coalesce(f.ended_round, 0) <= l.done_position)))`;
 

@@ -120,6 +120,7 @@ export * from './pools/rating-distribution.js';
 export * from './pools/watched-ratings.js';
 export * from './pools/game-writer.js';
 export type { GameReceipt, GameWrite, RecordedPlayer, VoidMode } from './pools/recorded-games.js';
+export * from './recovery/rating-republisher.js';
 export * from './recovery/state-republisher.js';
 export * from './recovery/reconciliations.js';
 export * from './people/guild-registry.js';

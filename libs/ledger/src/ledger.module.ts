@@ -61,6 +61,7 @@ import { HistoryPrunedFold } from './rating-history/history-pruned-fold.js';
 import { RatingHistoryPruner } from './rating-history/rating-history-pruner.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
+import { RatingRepublisher } from './recovery/rating-republisher.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
 import { SanctionClock } from './sanctions/sanction-clock.js';
 import { Sanctions } from './sanctions/sanctions.js';
@@ -150,6 +151,7 @@ const ofApis: Provider[] = [
   PoolCorrections,
   PlayerRegistry,
   GuildRegistry,
+  RatingRepublisher,
   StateRepublisher,
   RunList,
   Restatements,

@@ -6,12 +6,13 @@ import {
   type FlagRaised,
   type GameRecorded,
   type PlayerChanged,
+  type RatingChanged,
   type StandingsRevised,
   type RunRecorded,
   type WindowClosed,
 } from '@laddercast/domain';
 import { DeadLetterStore, type StoredDeadLetter } from '@laddercast/event-log';
-import { StateRepublisher, type EntriesWanted } from '@laddercast/ledger';
+import { RatingRepublisher, StateRepublisher, type EntriesWanted } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ReplayDeadLetterCommand, type ReplayedLetter } from '../commands.js';
 import { actorOf, assertAdmin } from '@laddercast/identity';
@@ -26,6 +27,7 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
   constructor(
     private readonly letters: DeadLetterStore,
     private readonly present: StateRepublisher,
+    private readonly ratings: RatingRepublisher,
     private readonly intake: IntakeReplay,
   ) {}
 
@@ -84,6 +86,11 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
         const poolUid = numberIn((event as Partial<GameRecorded>).poolUid);
         return poolUid !== null && this.present.emitPool(poolUid, lane);
       }
+      case 'rating-changed': {
+        const { poolUid, playedAtMs } = event as Partial<RatingChanged>;
+        const uid = numberIn(poolUid);
+        return uid !== null && this.ratings.emit(uid, key, timesIn(playedAtMs));
+      }
       case 'run-recorded': {
         const { boardUid, playerId, position } = event as Partial<RunRecorded>;
         const isRun = numberIn(boardUid) !== null && typeof playerId === 'string' && Number.isSafeInteger(position);
@@ -123,6 +130,9 @@ function wantedOf(event: Partial<EntryChanged>): EntriesWanted {
 }
 
 const isOpaqueId = (id: unknown): id is string => typeof id === 'string' && faultOfOpaqueId(id) === null;
+
+const timesIn = (value: unknown): number[] =>
+  Array.isArray(value) ? value.filter((ms): ms is number => Number.isSafeInteger(ms)) : [];
 
 /** Numbers of boards, windows and pools. */
 const numberIn = (value: unknown): number | null =>

@@ -168,6 +168,39 @@ describe('entries of runs in the ledger', () => {
     expect(await standing(board)).toEqual(['m1 8', 'n1 7', 'l1 1']);
   });
 
+  it.each<[string, (board: Board) => Promise<unknown>]>([
+    ['a run is verified', (board) => node.acts.verify(node.actOn(board, 'l2'), true)],
+    ['one that never counted is voided', (board) => node.void(board, 'l3')],
+  ])('that were trimmed stay away when %s, also from final standings', async (_, act) => {
+    const limits = { ...(await node.put({})).definition.limits, entriesMax: 3 };
+    const integrity = { jump: null, rate: null, cluster: null, rules: [], holdAbove: 100 };
+    const board = await node.put({
+      ...PER_RUN,
+      entriesPerPlayerMax: 9,
+      limits,
+      integrity,
+      windows: ['alltime', SEASON],
+    });
+    for (const [id, player, score] of [
+      ['l1', 'lea', 1],
+      ['l2', 'lea', 9],
+      ['l3', 'lea', 200],
+      ['m1', 'max', 8],
+      ['n1', 'ned', 7],
+    ] as const)
+      await submit(board, id, player, score);
+    expect(await node.limit(board)).toBe(2);
+    await clock.stopAt(NOON + 5 * HOUR);
+    await node.closer.run(ALWAYS);
+    await node.closer.run(ALWAYS);
+    const before = (await node.changes(board)).length;
+    expect(await act(board)).toMatchObject({ changed: true });
+    expect(await standing(board)).toEqual(['l2 9', 'm1 8', 'n1 7']);
+    expect(await node.changes(board)).toHaveLength(before);
+    expect(await revise()).toBe(0);
+    expect(await shown(board, 'final')).toEqual(['1 lea/l2 9', '2 max/m1 8', '3 ned/n1 7']);
+  });
+
   it('are told again in the log with those that were pushed out, for who missed them', async () => {
     const board = await node.put(PER_RUN);
     for (const [id, score] of [

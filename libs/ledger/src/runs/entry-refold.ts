@@ -95,6 +95,12 @@ export class EntryRefold {
     return { version, windows, touched };
   }
 
+  /** @returns every window as it stands, which stays so */
+  async standing(transaction: SqlRunner, asked: RowsAsked): Promise<RefoldedWindow[]> {
+    const rows = (await refoldedRows(transaction, asked)).map((one) => ({ ...one, after: stateOf(one.row) }));
+    return asked.windowUids.flatMap((uid) => refoldedWindow(asked, uid, rows, []) ?? []);
+  }
+
   private async write(
     transaction: SqlRunner,
     lane: number,
@@ -223,7 +229,7 @@ const differs = ({ row, after }: RefoldedRow): boolean => !isSame(stateOf(row), 
 
 /** @returns undefined when there is no such window any more */
 function refoldedWindow(
-  { board, nowMs }: RefoldAsked,
+  { board, nowMs }: RowsAsked,
   uid: number,
   rows: readonly RefoldedRow[],
   touched: readonly EntryPlace[],

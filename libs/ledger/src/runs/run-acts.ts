@@ -202,6 +202,7 @@ export class RunActs {
     await decideHeld(transaction, board, act, runs, changeOf);
     const changed: ActedRun[] = [];
     let isAccepted = false;
+    let isFoldedAnew = false;
     const lane = this.lanes.of(playerId);
     for (const run of runs) {
       const after = { ...run, ...changeOf(run, board.definition) };
@@ -214,7 +215,8 @@ export class RunActs {
       }
       // Rules look at runs that count: a held one was passed by when it came.
       if (run.held && !after.held) await tellRunNow(transaction, lane, { boardUid: board.uid, ...run });
-      isAccepted ||= run.held && !after.held && !after.voided;
+      isAccepted ||= run.held && countsNow(after);
+      isFoldedAnew ||= countsNow(run) !== countsNow(after);
       changed.push(after);
     }
     const ofRun = runs.at(-1)!.position;
@@ -222,7 +224,10 @@ export class RunActs {
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
     const sinceMs = Math.min(...changed.map(({ acceptedAtMs }) => acceptedAtMs));
     const asked = { board, playerId, windowUids, sinceMs, isAccepted, nowMs: await ledgerNowMs(transaction) };
-    const { version, windows, touched } = await this.refold.refold(transaction, lane, asked);
+    // Where the same runs count nothing is folded: that would bring back entries of runs that a limit took.
+    const { version, windows, touched } = isFoldedAnew
+      ? await this.refold.refold(transaction, lane, asked)
+      : { version: null, windows: await this.refold.standing(transaction, asked), touched: [] };
     const record = auditOf({ action, act, board, playerId }, changed, windows);
     const auditId = await recordAudit(transaction, record);
     await noteRevision(transaction, touched, auditId);
@@ -293,6 +298,8 @@ async function notFound(sql: SqlRunner, board: BoardOfRuns, owner: string, act: 
   const detail = `The run "${submissionId}" is part of what is kept as one sum only: it is too old to be acted on alone.`;
   return new LadderError('RUN_GONE', detail);
 }
+
+const countsNow = ({ held, voided }: RunFlags): boolean => !held && !voided;
 
 const isSame = (a: RunFlags, b: RunFlags): boolean =>
   a.held === b.held && a.voided === b.voided && a.verified === b.verified;

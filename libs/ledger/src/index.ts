@@ -131,6 +131,7 @@ export * from './limits/entry-trimmer.js';
 export * from './limits/entry-expirer.js';
 export * from './limits/limit-duties.js';
 export * from './operators/audit-log.js';
+export * from './sanctions/moderation-acts.js';
 export * from './sanctions/sanction-clock.js';
 export * from './sanctions/sanction-rows.js';
 export * from './sanctions/sanctions.js';

@@ -310,8 +310,9 @@ describe('an act on a held run by its id', () => {
 
 describe('a run that somebody voided by its id', () => {
   it.each(['accept', 'dismiss'] as const)('stays voided when its flag is decided: %s', (decision) => {
-    expect(stepsOf(decision, [], { held: false, voided: true })).toEqual([]);
-    expect(stepsOf(decision, ['dismiss'], { held: true, voided: true })).toEqual([]);
+    const run = { voided: true, verified: false, byFlag: false, byOthers: false };
+    expect(stepsOf(decision, [], { ...run, held: false })).toEqual([]);
+    expect(stepsOf(decision, ['dismiss'], { ...run, held: true })).toEqual([]);
   });
 
   it.each([
@@ -321,6 +322,8 @@ describe('a run that somebody voided by its id', () => {
     ['accept', 'accept', []],
     ['void', 'dismiss', []],
   ] as const)('loses by %s after %s what the decision before made of it: %j', (decision, stood, steps) => {
-    expect(stepsOf(decision, [stood], { held: false, voided: true })).toEqual(steps);
+    const verified = stood === 'accept';
+    const run = { held: false, voided: true, verified, byFlag: verified, byOthers: false };
+    expect(stepsOf(decision, [stood], run)).toEqual(steps);
   });
 });

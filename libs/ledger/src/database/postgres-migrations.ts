@@ -22,6 +22,7 @@ import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-san
 import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000000-edition-revisions.js';
 import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
 import { WhatAlsoStood1763794000000 } from './migrations/integrity/1763794000000-what-also-stood.js';
+import { VerifiedByFlags1763799000000 } from './migrations/integrity/1763799000000-verified-by-flags.js';
 import { FailuresOfRules1763797000000 } from './migrations/integrity/1763797000000-failures-of-rules.js';
 import { RunEntries1763782000000 } from './migrations/integrity/1763782000000-run-entries.js';
 import { Patches1763782500000 } from './migrations/patches/1763782500000-patches.js';
@@ -93,6 +94,7 @@ export const MIGRATIONS = [
   LastFeeds1763796000000,
   FailuresOfRules1763797000000,
   UntoldRatings1763798000000,
+  VerifiedByFlags1763799000000,
 ];
 
 /** An index of the largest table takes hours; that a server hangs shows on the connection. */

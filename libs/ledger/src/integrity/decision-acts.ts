@@ -34,19 +34,25 @@ export abstract class DecisionActs {
 
 export type RunStep = 'void' | 'restore' | 'accept' | 'verify' | 'unverify';
 
-/** What a run is now; `verified` is of no account. */
+/** What a run is now. */
 export interface RunNow {
   held: boolean;
   voided: boolean;
+  verified: boolean;
+  /** Whether it is verified by an `accept` of the flag. */
+  byFlag: boolean;
+  /** Whether it is by that of other flags. */
+  byOthers: boolean;
 }
 
 /**
  * What a decision does to one run. What was voided by the flag's decision before (`stood`) comes back by another one; what
- * somebody voided by its id stays voided. What was verified by the decision before is so no more by another one.
+ * somebody voided by its id stays voided. What was verified by the decision before, and by nothing else, is so no more by another
+ * one.
  * @param stood what the flag was decided before it was reopened, with those before where that did not reach all runs
  */
 export function stepsOf(decision: StandingDecision, stood: readonly StandingDecision[], run: RunNow): RunStep[] {
-  const marks: RunStep[] = stood.includes('accept') && decision !== 'accept' ? ['unverify'] : [];
+  const marks: RunStep[] = decision !== 'accept' && run.byFlag && !run.byOthers ? ['unverify'] : [];
   if (decision === 'void' || decision === 'ban') return run.voided ? marks : ['void', ...marks];
   const isOurs = stood.includes('void') || stood.includes('ban');
   if (run.voided && !isOurs) return marks;
@@ -55,3 +61,7 @@ export function stepsOf(decision: StandingDecision, stood: readonly StandingDeci
   if (decision === 'accept') steps.push('verify');
   return [...steps, ...marks];
 }
+
+/** Whether the run is verified by the flag once these steps are done; not where somebody had verified it by its id. */
+export const isVerifiedBy = (decision: StandingDecision, steps: readonly RunStep[], run: RunNow): boolean =>
+  decision === 'accept' && (run.byFlag || (steps.includes('verify') && (!run.verified || run.byOthers)));

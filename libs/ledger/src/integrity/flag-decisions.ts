@@ -6,7 +6,15 @@ import { takeLane } from '../lanes/lane-locks.js';
 import { isOfEarlierMap, Lanes } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { DecisionActs, stepsOf, type DecidingAct, type RunNow, type RunOfFlag, type RunStep } from './decision-acts.js';
+import {
+  DecisionActs,
+  isVerifiedBy,
+  stepsOf,
+  type DecidingAct,
+  type RunNow,
+  type RunOfFlag,
+  type RunStep,
+} from './decision-acts.js';
 import { FLAG_RUNS_LISTED, type Flag, type FlagDecision, type StandingDecision } from './flag.js';
 import { findFlag, flagNotFound } from './flags.js';
 
@@ -153,11 +161,14 @@ export class FlagDecisions {
       for (const playerId of new Set(runs.map((run) => run.playerId))) await this.acts.ban(transaction, playerId, act);
     }
     const taken: Record<string, RunStep[]> = {};
+    const verified: number[] = [];
     for (const { now, ...run } of kept) {
       const steps = stepsOf(decision, stood, now!);
       for (const step of steps) await this.take(transaction, step, { ...run, boardUid, boardId }, act);
       if (steps.length > 0) taken[run.submissionId] = steps;
+      if (isVerifiedBy(decision, steps, now!)) verified.push(run.position);
     }
+    await transaction.query(MARK_VERIFIED, [act.flagId, kept.map(({ position }) => position), verified]);
     return taken;
   }
 
@@ -200,12 +211,19 @@ const IS_KEPT = `k.board_uid = r.board_uid AND k.player_id = r.player_id AND k.p
 
 const RUNS_BEHIND = `
   SELECT r.player_id AS "playerId", r.position, r.submission_id AS "submissionId",
-    CASE WHEN k.position IS NOT NULL THEN json_build_object('held', k.held, 'voided', k.voided) END AS now
+    CASE WHEN k.position IS NOT NULL THEN json_build_object('held', k.held, 'voided', k.voided, 'verified', k.verified,
+      'byFlag', r.has_verified, 'byOthers', EXISTS (SELECT FROM flag_runs o WHERE o.board_uid = r.board_uid
+        AND o.player_id = r.player_id AND o.position = r.position AND o.rule <> r.rule AND o.has_verified)) END AS now
   FROM flag_runs r LEFT JOIN runs k ON ${IS_KEPT}
   WHERE r.flag_id = $1 AND r.position > $2 ORDER BY r.position LIMIT ${PART_RUNS}`;
 
 const runsBehind = (database: SqlRunner, flagId: string, behind: number): Promise<RunToAct[]> =>
   database.query(RUNS_BEHIND, [flagId, behind]);
+
+/** Of runs `$2` of flag `$1` those that are verified by it, and no others. */
+const MARK_VERIFIED = `
+  UPDATE flag_runs SET has_verified = position = ANY ($3::bigint[])
+  WHERE flag_id = $1 AND position = ANY ($2::bigint[]) AND has_verified <> (position = ANY ($3::bigint[]))`;
 
 const KEPT_BEHIND = `SELECT FROM flag_runs r JOIN runs k ON ${IS_KEPT} WHERE r.flag_id = $1 AND r.position > $2 LIMIT 1`;
 

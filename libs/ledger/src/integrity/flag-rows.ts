@@ -144,6 +144,18 @@ const DECIDE_HELD = prepared(`
   WHERE r.board_uid = $1 AND r.player_id = $2 AND r.position = $3 AND r.flag_id = flags.flag_id
     AND flags.is_of_held AND flags.is_open RETURNING flags.flag_id AS "flagId"`);
 
+/** Not where its run was verified by its id before. */
+const MARK_ACCEPTED = prepared(`
+  UPDATE flag_runs r SET has_verified = true FROM runs k
+  WHERE r.board_uid = $1 AND r.player_id = $2 AND r.position = $3 AND r.flag_id = ANY ($4::text[])
+    AND k.board_uid = $1 AND k.player_id = $2 AND k.position = $3
+    AND (NOT k.verified OR EXISTS (SELECT FROM flag_runs o
+      WHERE o.board_uid = $1 AND o.player_id = $2 AND o.position = $3 AND o.has_verified))`);
+
+const UNMARK = prepared(`
+  UPDATE flag_runs SET has_verified = false
+  WHERE board_uid = $1 AND player_id = $2 AND position = $3 AND has_verified`);
+
 /** What somebody decided of a run by its id, which decides the flag that holds it. */
 export interface HeldRunDecision {
   boardUid: number;
@@ -157,7 +169,7 @@ export interface HeldRunDecision {
 
 /**
  * Decides the open flag of a run that was held when it came, in the transaction of the act on that run, which holds its lane and
- * writes the audit record.
+ * writes the audit record. To be called before the run is changed.
  * @returns the ids of the flags that it decided; none: there is none that is open
  */
 export async function decideFlagOfHeld(transaction: SqlRunner, decided: HeldRunDecision): Promise<string[]> {
@@ -166,7 +178,19 @@ export async function decideFlagOfHeld(transaction: SqlRunner, decided: HeldRunD
     ...[boardUid, playerId, position],
     ...[decision, reason, actor],
   ]);
-  return rows.map(({ flagId }) => flagId);
+  const flagIds = rows.map(({ flagId }) => flagId);
+  if (decision === 'accept' && flagIds.length > 0) {
+    await transaction.query(MARK_ACCEPTED, [boardUid, playerId, position, flagIds]);
+  }
+  return flagIds;
+}
+
+/** A run is verified no more: by no flag either. */
+export async function unmarkVerified(
+  transaction: SqlRunner,
+  { boardUid, playerId, position }: Pick<HeldRunDecision, 'boardUid' | 'playerId' | 'position'>,
+): Promise<void> {
+  await transaction.query(UNMARK, [boardUid, playerId, position]);
 }
 
 /** What the flag of a run that waits for a moderator says: its rule is the check that holds it, or `held`: the board does. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import type { RunStep } from '../integrity/decision-acts.js';
-import { decideFlagOfHeld, flagHeldAgain } from '../integrity/flag-rows.js';
+import { decideFlagOfHeld, flagHeldAgain, unmarkVerified } from '../integrity/flag-rows.js';
 import { noteRunChange } from '../integrity/examined-runs.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, nextPosition } from '../lanes/lane-events.js';
@@ -213,6 +213,7 @@ export class RunActs {
         const actPosition = await nextPosition(transaction);
         await noteRunChange(transaction, { boardUid: board.uid, ...run, actPosition, before: run });
       }
+      if (run.verified && !after.verified) await unmarkVerified(transaction, { boardUid: board.uid, ...run });
       // Rules look at runs that count: a held one was passed by when it came.
       if (run.held && !after.held) await tellRunNow(transaction, lane, { boardUid: board.uid, ...run });
       isAccepted ||= run.held && countsNow(after);

@@ -270,18 +270,21 @@ describe('watched ratings', () => {
     const client = await connect(await gateway());
     await play('g1', { ada: 1, bob: 2 });
     await play('g2', { ada: 1, cy: 2 });
-    await ask(client, watch('ada'));
+    const { seq } = await ask(client, watch('ada'));
     await voidGame('g1', 'recompute');
     await tell();
     await eventually('another snapshot', () => framesOf(client, 'ada').length === 2);
     expect(framesOf(client, 'ada')[1]).toMatchObject({ type: 'snapshot', rating: { rating: 1516, games: 1 } });
     expect(gamesOf(client, 'ada')).toEqual([]);
+    await play('g3', { ada: 1, di: 2 });
+    const back = await ask(await connect(apps[0]!), watch('ada', { type: 'resume', seq }));
+    expect(back).toMatchObject({ type: 'snapshot', rating: { games: 2, wins: 2 } });
   });
 
   it('are told by a snapshot of points that were given back, also where a game came after them', async () => {
     const client = await connect(await gateway());
     await play('g1', { ada: 1, bob: 2 });
-    await ask(client, watch('bob'));
+    const { seq } = await ask(client, watch('bob'));
     await voidGame('g1', 'refund');
     await tell();
     await eventually('a snapshot', () => framesOf(client, 'bob').length === 2);
@@ -297,6 +300,8 @@ describe('watched ratings', () => {
     await play('g4', { bob: 1, ed: 2 });
     await eventually('the next game', () => gamesOf(client, 'bob').length === 2);
     expect(gamesOf(client, 'bob')[1]).toMatchObject({ gameId: 'g4', before: 1516 });
+    const back = await ask(await connect(apps[0]!), watch('bob', { type: 'resume', seq }));
+    expect(back).toMatchObject({ type: 'snapshot', rating: { games: 4 } });
   });
 
   it('come without an announcement by the next look', async () => {

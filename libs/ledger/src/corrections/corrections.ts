@@ -25,6 +25,16 @@ export interface RecordedCorrection extends PoolCorrection {
 
 export const POOL_CORRECTION = 'correction';
 
+const IS_CORRECTED_AFTER = prepared(`
+  SELECT EXISTS (SELECT FROM pool_events WHERE pool_uid = $1 AND position > $2 AND type = '${POOL_CORRECTION}'
+    AND outcome IS NOT NULL) AS "isCorrected"`);
+
+/** Whether what the pool was rated up to a position has been corrected since then. */
+export async function isCorrectedAfter(sql: SqlRunner, poolUid: number, position: number): Promise<boolean> {
+  const [row] = await sql.query<{ isCorrected: boolean }>(IS_CORRECTED_AFTER, [poolUid, position]);
+  return row!.isCorrected;
+}
+
 /** What a correction came to. */
 export interface CorrectionOutcome {
   /** How many were corrected. */

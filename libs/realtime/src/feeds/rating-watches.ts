@@ -1,5 +1,6 @@
 import { assertMayRead } from '@laddercast/identity';
 import {
+  isCorrectedAfter,
   poolNotFound,
   poolsByUid,
   PostgresDatabase,
@@ -121,7 +122,10 @@ export class RatingWatches {
       const asked = [{ poolUid, playerId, afterPosition: seq }];
       const [read] = await watchedRatings(this.database, asked, GAMES_TOLD_MAX + 1);
       const { changes, nowMs } = read!;
-      if (changes.length > GAMES_TOLD_MAX) return [];
+      // Asked after them: of what is corrected later the watch tells. Corrected games lead to each other, and not from what
+      // the reader has.
+      const isCorrected = await isCorrectedAfter(this.database, poolUid, seq);
+      if (isCorrected || changes.length > GAMES_TOLD_MAX) return [];
       // While it was read the watch may have gone on.
       if ((changes.at(-1)?.position ?? 0) < watch.position!) continue;
       const told = changes.filter(({ position }) => position <= watch.position!);

@@ -4,7 +4,7 @@ import { IntakeReplay, ReplayDeadLetterCommand, ReplayDeadLetterHandler } from '
 import { Authenticator, PlayerTokens, type Identity } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import { DeadLetterStore } from '@laddercast/event-log';
-import { ApiKeyStore, PostgresDatabase, RatingRepublisher, StateRepublisher } from '@laddercast/ledger';
+import { ApiKeyStore, PostgresDatabase, RatingRepublisher, Sanctions, StateRepublisher } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FeedNode } from '../nodes/feed-node.js';
@@ -126,5 +126,23 @@ describe('replaying a letter of the log', () => {
     await node.pools.delete('voided', null, 'test');
     expect(await replayed('rating-changed', 'ada', parked!)).toBe('obsolete');
     expect(await replayed('rating-changed', 'ada', [])).toBe('obsolete');
+  });
+
+  it('tells the present sanction as one', async () => {
+    const sanctions = new Sanctions(node.database, node.lanes, node.work);
+    const last = async (): Promise<unknown> => {
+      const [row] = await node.database.query<{ payload: string }>(
+        `SELECT payload FROM outbox WHERE key = 'eve' ORDER BY position DESC LIMIT 1`,
+      );
+      return JSON.parse(row!.payload);
+    };
+    const ban = { kind: 'ban', reason: 'r', publicReason: null, untilMs: null, boards: null } as const;
+    await sanctions.put('eve', ban, 'mod');
+    const parked = { type: 'sanction-changed', playerId: 'eve', sanction: null };
+    expect(await replayed('sanction-changed', 'eve', parked)).toBe('replayed');
+    expect(await last()).toEqual({ ...parked, sanction: { kind: 'ban', boards: null, untilMs: null } });
+    await sanctions.lift('eve', { actor: 'mod', reason: 'r' });
+    expect(await replayed('sanction-changed', 'eve', {})).toBe('replayed');
+    expect(await last()).toEqual(parked);
   });
 });

@@ -68,7 +68,7 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
         await this.present.emitName(key, (event as Partial<PlayerChanged>).isGuild === true);
         return true;
       case 'sanction-changed':
-        await this.present.emitName(key, false);
+        await this.present.emitSanction(key);
         return true;
       case 'board-changed': {
         const boardUid = numberIn((event as Partial<BoardChanged>).boardUid) ?? numberIn(Number(key));

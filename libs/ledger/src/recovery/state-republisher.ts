@@ -18,6 +18,7 @@ import { takeLane } from '../lanes/lane-locks.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { tellRunNow } from '../runs/recorded-run.js';
 import { keepBases } from '../runs/run-rows.js';
+import { sanctionChanged, sanctionInForce } from '../sanctions/sanction-rows.js';
 import {
   ENTRIES_OF_PLAYER,
   PRESENT_FLAG,
@@ -77,6 +78,15 @@ export class StateRepublisher {
       const position = await nextPosition(transaction);
       const event = { type: 'player-changed' as const, playerId, ...(isGuild && { isGuild }) };
       await appendEvent(transaction, lane, position, playerId, event);
+    });
+  }
+
+  /** Tells what is in force against a player, or that nothing is. */
+  async emitSanction(playerId: string): Promise<void> {
+    await this.work.holding(playerId, async (transaction, lane) => {
+      const inForce = await sanctionInForce(transaction, playerId);
+      const event = sanctionChanged(playerId, inForce ?? null);
+      await appendEvent(transaction, lane, await nextPosition(transaction), playerId, event);
     });
   }
 

@@ -1,4 +1,4 @@
-import type { SanctionInForce, SanctionKind } from '@laddercast/domain';
+import type { SanctionChanged, SanctionInForce, SanctionKind } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 
 /** A sanction as a moderator puts it. */
@@ -60,6 +60,13 @@ const NOTE_FOLLOWED = `
 export async function sanctionInForce(sql: SqlRunner, playerId: string): Promise<Sanction | undefined> {
   const [sanction] = await sql.query<Sanction>(IN_FORCE, [playerId]);
   return sanction;
+}
+
+/** The event that tells of a player's sanction in force; null: nothing is. */
+export function sanctionChanged(playerId: string, inForce: SanctionInForce | null): SanctionChanged {
+  if (inForce === null) return { type: 'sanction-changed', playerId, sanction: null };
+  const { kind, boards, untilMs } = inForce;
+  return { type: 'sanction-changed', playerId, sanction: { kind, boards, untilMs } };
 }
 
 /** The newest first, at most `limit` with ids below `beforeId`. */

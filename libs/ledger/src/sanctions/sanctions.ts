@@ -13,6 +13,7 @@ import {
   insertSanction,
   lastSanctionOf,
   noteFollowed,
+  sanctionChanged,
   sanctionInForce,
   sanctionsOf,
   type NewSanction,
@@ -149,9 +150,8 @@ export class Sanctions {
   ): Promise<Sanction> {
     const { playerId, kind, boards, untilMs, publicReason, endedAtMs } = sanction;
     const { entries, touched, sanction: begun } = await this.part(transaction, sanction, nowMs);
-    const inForce = endedAtMs === null ? { kind, boards, untilMs } : null;
     const position = await nextPosition(transaction);
-    const event = { type: 'sanction-changed' as const, playerId, sanction: inForce };
+    const event = sanctionChanged(playerId, endedAtMs === null ? sanction : null);
     await appendEvent(transaction, this.lanes.of(playerId), position, playerId, event);
     const windows = entries.slice(0, ENTRIES_TOLD).map(told);
     const details = { sanctionId: sanction.sanctionId, kind, boards, untilMs, publicReason, reason };

@@ -7,7 +7,7 @@ import { TemplateNode } from '../nodes/template-node.js';
 const FAILED = { code: 'PRECONDITION_FAILED' };
 const bodyOf = (id: string, top = 50): object => ({
   definition: { order: 'asc', operator: 'best', push: { top } },
-  boards: [1, 2, 3].map((at) => ({ board: `${id}${at}` })),
+  boards: [1, 2, 3].map((at) => ({ board: `${id}${at}`, title: 'Said' })),
 });
 
 describe('templates that are put or deleted under a condition', () => {
@@ -59,7 +59,8 @@ describe('templates that are put or deleted under a condition', () => {
     expect(node.linesOf(await node.put('a', bodyOf('a', 60), condition))).toEqual([
       ...['a1 unchanged', 'a2 updated', 'a3 updated'],
     ]);
-    // Nothing is left: the condition holds again.
+    // Nothing is left: the condition holds again, also for what somebody changed by hand since.
+    await node.change('a1', { title: 'By hand' });
     await expect(node.put('a', bodyOf('a', 60), condition)).rejects.toMatchObject(FAILED);
     await expect(node.put('a', bodyOf('a', 70), condition)).rejects.toMatchObject(FAILED);
     await expect(node.rehearse('a', bodyOf('a', 70), condition)).rejects.toMatchObject(FAILED);

@@ -44,6 +44,28 @@ export function planOf(
   return { step, definition, link };
 }
 
+/** Whether a stored template was not brought to a board yet; what was changed by hand since then does not count. */
+export function isLeft(
+  id: string,
+  { definition: ofAll }: Pick<GivenTemplate, 'definition'>,
+  { overrides, definition: said }: GivenTemplate['boards'][number],
+  current: Board | undefined,
+  make: DefinitionMaker,
+): boolean {
+  if (!current) return true;
+  if (!current.template) return isDeepStrictEqual(current.definition, said);
+  if (current.template.id !== id) return false;
+  if (!isDeepStrictEqual(current.template.overrides, overrides)) return true;
+  const { byHand } = current.template;
+  try {
+    const isAsSaid = Object.keys(byHand).length === 0;
+    return !isDeepStrictEqual(current.definition, isAsSaid ? said : make(mergedOptions(ofAll, overrides, byHand)));
+  } catch (error) {
+    if (error instanceof LadderError) return false;
+    throw error;
+  }
+}
+
 /** What was changed by hand may not go with the template as it is now. */
 function made(given: GivenOptions, byHand: readonly string[], make: DefinitionMaker): BoardDefinition {
   try {

@@ -6,6 +6,7 @@ import type { TemplateLink } from '../boards/template-layers.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { namesTag, type PutCondition } from '../operators/put-condition.js';
+import { isLeft } from './board-plan.js';
 import {
   entityTagOfTemplate,
   templateChanged,
@@ -182,9 +183,7 @@ export class BoardTemplates {
     if (refusal === null) return;
     if (!isStored(current, contentOf(given))) throw refusal;
     const rows = await boardsOfTemplate(runner, id, idsOf(given));
-    const left = await eachInTurn(given.boards, async (one) =>
-      this.boards.isToBring(id, given, one, rows.get(one.board), make),
-    );
+    const left = await eachInTurn(given.boards, async (one) => isLeft(id, given, one, rows.get(one.board), make));
     if (!left.includes(true) && releasedOf(id, given, rows).length === 0) throw refusal;
   }
 }

@@ -1,4 +1,3 @@
-import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { assertNotFed, BoardRegistry } from '../boards/board-registry.js';
 import { createBoard, findBoard, type BoardRow, type FoundBoard } from '../boards/board-rows.js';
@@ -61,16 +60,6 @@ export class TemplateBoards {
       await this.follow(transaction, act, named.board, current, plan);
       return STATUS[plan.step];
     });
-  }
-
-  /** Whether {@link bring} has anything to do; not where the board is another's. */
-  isToBring(id: string, given: Given, named: NamedBoard, seen: BoardRow | undefined, make: DefinitionMaker): boolean {
-    try {
-      return planOf(id, given, named, seen, make).step !== 'nothing';
-    } catch (error) {
-      if (error instanceof LadderError) return false;
-      throw error;
-    }
   }
 
   /** What {@link bring} would do; nothing is written. */

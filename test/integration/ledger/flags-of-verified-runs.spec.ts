@@ -66,12 +66,14 @@ async function flagOf({ playerId }: Run, rule: string): Promise<Flag> {
   return flag!;
 }
 
+const asked = (decision: FlagDecision) => ({ decision, actor: 'mod', reason: 'seen' });
+
 /** Decides the flag of a rule, one after the other, and reopens it in between. */
 async function decide(run: Run, rule: string, ...all: FlagDecision[]): Promise<void> {
   const { flagId } = await flagOf(run, rule);
   for (const decision of all) {
-    await decisions.decide(flagId, { decision: 'reopen', actor: 'mod', reason: 'anew' });
-    await decisions.decide(flagId, { decision, actor: 'mod', reason: 'seen' });
+    await decisions.decide(flagId, asked('reopen'));
+    await decisions.decide(flagId, asked(decision));
   }
 }
 
@@ -140,5 +142,25 @@ describe('a run that was verified', () => {
     await expectRun(run, { held: false, verified: true });
     await decide(run, 'held', 'dismiss');
     await expectRun(run, { held: false, verified: false });
+  });
+});
+
+describe('a held run of which the flag of another rule was decided', () => {
+  it.each([
+    ['dismiss', 'dismiss', false],
+    ['accept', 'accept', true],
+    ['void', 'void', false],
+    ['ban', 'void', false],
+  ] as const)('by %s has a flag that says %s', async (decision, ofHeld, verified) => {
+    const run = await flagged(['held', 'rate']);
+    await decide(run, 'rate', decision);
+    await expectRun(run, { voided: ofHeld === 'void', verified });
+    const flag = await flagOf(run, 'held');
+    expect(flag).toMatchObject({ state: 'decided', decision: ofHeld });
+    if (decision !== 'dismiss') return;
+    // Nobody has accepted it yet.
+    await expect(decisions.decide(flag.flagId, asked('accept'))).rejects.toMatchObject({ code: 'FLAG_DECIDED' });
+    await decide(run, 'held', 'accept');
+    await expectRun(run, { held: false, verified: true });
   });
 });

@@ -7,8 +7,9 @@ export interface RunOfFlag extends FlaggedRun {
   boardId: string;
 }
 
-/** Who decided, why, and of which flag. */
+/** Who decided what, why, and of which flag. */
 export interface DecidingAct {
+  decision: StandingDecision;
   /** The id of a key. */
   actor: string;
   reason: string;

@@ -88,7 +88,7 @@ export class FlagDecisions {
         throw alreadyDecided(flagId, state);
       }
       if (decision === 'accept' || decision === 'void') await requireKept(transaction, flagId, runs);
-      const act = { actor: asked.actor, reason: asked.reason, flagId };
+      const act = { decision, actor: asked.actor, reason: asked.reason, flagId };
       const stood = standsAs(state);
       await transaction.query(DECIDE, [flagId, decision, asked.reason, asked.actor, stood]);
       const steps = await this.act(transaction, { ...state, decision, stood }, runs, act);
@@ -105,7 +105,7 @@ export class FlagDecisions {
       await this.part(flagId, actedTo, async (transaction, state, runs) => {
         // Reopened meanwhile, or carried on by another process.
         if (state.isOpen || state.actedTo !== actedTo || state.decision === null) return;
-        const act = { actor: state.decidedBy!, reason: state.reason!, flagId };
+        const act = { decision: state.decision, actor: state.decidedBy!, reason: state.reason!, flagId };
         await this.act(transaction, { ...state, decision: state.decision }, runs, act);
         await transaction.query(ACTED, [flagId, endOf(runs)]);
       });

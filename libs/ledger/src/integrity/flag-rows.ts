@@ -156,12 +156,12 @@ const UNMARK = prepared(`
   UPDATE flag_runs SET has_verified = false
   WHERE board_uid = $1 AND player_id = $2 AND position = $3 AND has_verified`);
 
-/** What somebody decided of a run by its id, which decides the flag that holds it. */
+/** What somebody decided of a run by its id or by another flag, which decides the flag that holds it. */
 export interface HeldRunDecision {
   boardUid: number;
   playerId: string;
   position: number;
-  decision: Extract<StandingDecision, 'accept' | 'void'>;
+  decision: Exclude<StandingDecision, 'ban'>;
   /** Who: the id of a key, or `clock`. */
   actor: string;
   reason: string;

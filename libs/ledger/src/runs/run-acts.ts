@@ -22,6 +22,8 @@ export interface RunAct {
   playerId?: string;
   actor: string;
   reason: string;
+  /** Whether it follows from the dismissal of a flag: what counts from then on, nobody has looked at. */
+  isDismissed?: boolean;
 }
 
 /** What an act did. */
@@ -275,14 +277,15 @@ function ownerOf({ submitters }: BoardDefinition, { playerId, boardId }: RunAct)
 async function decideHeld(
   transaction: SqlRunner,
   board: BoardOfRuns,
-  { actor, reason }: RunAct,
+  { actor, reason, isDismissed = false }: RunAct,
   runs: readonly ActedRun[],
   changeOf: ChangeOfRun,
 ): Promise<void> {
   for (const run of runs.filter(({ held, voided }) => held && !voided)) {
     const { held = true, voided = false } = changeOf(run, board.definition);
     if (held && !voided) continue;
-    const decision = voided ? 'void' : 'accept';
+    const taken = isDismissed ? 'dismiss' : 'accept';
+    const decision = voided ? 'void' : taken;
     await decideFlagOfHeld(transaction, { boardUid: board.uid, ...run, decision, actor, reason });
   }
 }

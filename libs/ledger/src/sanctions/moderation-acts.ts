@@ -40,9 +40,10 @@ export class ModerationActs extends DecisionActs {
     transaction: SqlRunner,
     step: RunStep,
     run: RunOfFlag,
-    { actor, reason }: DecidingAct,
+    { decision, actor, reason }: DecidingAct,
   ): Promise<void> {
     const { boardId, submissionId } = run;
-    await this.runs.within(transaction, step, run, { boardId, submissionId, actor, reason });
+    const isDismissed = decision === 'dismiss';
+    await this.runs.within(transaction, step, run, { boardId, submissionId, actor, reason, isDismissed });
   }
 }

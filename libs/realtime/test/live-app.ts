@@ -30,6 +30,8 @@ export const READ_KEY = 'a-key-with-the-scope-read';
 export const revokedKeys = new Set<string>();
 /** What other keys are, and what becomes of them. */
 export const keyLooks = new Map<string, KeyLook>();
+/** What keys are looked up in: how often it was asked, and until when it does not answer. */
+export const keyStore = { asked: 0, answers: Promise.resolve() };
 /** Where tokens' keys come from, beside the secret. */
 export const issuer: { signingKeys: SigningKeys | null } = { signingKeys: null };
 
@@ -98,7 +100,12 @@ export interface LivePorts {
 
 /** A gateway process: a real HTTP server on a free port, over the ports given. */
 export async function startLiveApp(ports: LivePorts, { rates, origins, ...options }: LiveSetUp = {}): Promise<LiveApp> {
-  const keys = { look: async (tokens: readonly string[]) => tokens.map(lookAt) };
+  const look = async (tokens: readonly string[]): Promise<KeyLook[]> => {
+    keyStore.asked += 1;
+    await keyStore.answers;
+    return tokens.map(lookAt);
+  };
+  const keys = { look };
   const module = await Test.createTestingModule({
     providers: [
       { provide: LiveOptions, useValue: new LiveOptions(options) },

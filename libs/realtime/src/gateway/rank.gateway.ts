@@ -9,7 +9,6 @@ import {
 } from '@nestjs/websockets';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { boardNow } from '@laddercast/commands';
-import { malformedCredentials } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
 import { requestIdOf, sleep } from '@laddercast/platform';
@@ -29,7 +28,6 @@ import { SocketIdentities, turnAway } from '../connection/socket-identities.js';
 
 export const LIVE_PATH = '/v1/live';
 export const LIVE_SUBPROTOCOL = 'ladder.v1';
-const TOKEN_SUBPROTOCOL = 'bearer.';
 
 /**
  * Messages above `messageBytesMax` are answered with an error frame. ws can only close the socket (1009), so its limit
@@ -113,11 +111,13 @@ export class RankGateway
       socket.error(new LadderError('OVERLOADED', 'This gateway has as many connections as it takes; try another.'));
       return socket.close(CLOSE.TRY_LATER, 'too many connections');
     }
+    const { identity, token, error } = this.door.arrivalOf(request);
+    if (token !== null) socket.identify(identity, token);
     if (!this.admit(socket)) return;
     this.sockets.set(client, socket);
     this.pings.add(socket);
     stats.sockets += 1;
-    socket.first(() => this.identify(socket, request));
+    if (error !== undefined) refuseIdentity(socket, error);
   }
 
   handleDisconnect(client: WebSocket): void {
@@ -183,28 +183,9 @@ export class RankGateway
     await this.subscriptions.subscribe(socket, request.id, request, seq);
   }
 
-  private async identify(socket: LiveSocket, request: IncomingMessage): Promise<void> {
-    try {
-      const token = tokenOf(request);
-      if (token !== null) await this.authenticateAs(socket, token);
-    } catch (error) {
-      const problem = asLadderError(error, socket.requestId);
-      if (problem.code === 'UNAUTHENTICATED') return turnAway(socket, problem);
-      socket.error(problem);
-      socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
-    }
-  }
-
-  /** @throws UNAUTHENTICATED, RATE_LIMITED */
+  /** @throws UNAUTHENTICATED, RATE_LIMITED, and where it cannot be checked now */
   private async authenticateAs(socket: LiveSocket, token: string): Promise<void> {
-    if (!this.subscriptions.authenticator.isNoGuess(token)) this.door.assertMayAuthenticate(socket);
-    try {
-      await this.subscriptions.authenticate(socket, token);
-    } catch (error) {
-      if (asLadderError(error).code === 'UNAUTHENTICATED') await this.door.failed(socket);
-      else this.door.doubted(socket);
-      throw error;
-    }
+    await this.subscriptions.identify(socket, await this.door.identify(token, socket.address), token);
     this.admit(socket);
   }
 
@@ -241,14 +222,10 @@ export class RankGateway
   }
 }
 
-/** The token that a client connects with: from the header, the subprotocol or the query; null: none. */
-function tokenOf({ headers, url }: IncomingMessage): string | null {
-  if (headers.authorization !== undefined) {
-    const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization) ?? [];
-    if (!token) throw malformedCredentials('The Authorization header must be "Bearer <token>".');
-    return token;
-  }
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());
-  const pair = offered.find((protocol) => protocol.startsWith(TOKEN_SUBPROTOCOL));
-  return pair?.slice(TOKEN_SUBPROTOCOL.length) ?? new URL(url ?? '', 'ws://live').searchParams.get('token');
+/** Tells a client that named an identity why it has none, and ends its socket. */
+function refuseIdentity(socket: LiveSocket, error: unknown): void {
+  const problem = asLadderError(error, socket.requestId);
+  if (problem.code === 'UNAUTHENTICATED') return turnAway(socket, problem);
+  socket.error(problem);
+  socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
 }

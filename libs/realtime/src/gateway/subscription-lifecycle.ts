@@ -48,10 +48,10 @@ export class SubscriptionLifecycle {
     this.shadowSockets = new ShadowSockets(options.shadowSocketsMax, stats);
   }
 
-  /** Sets the socket's identity; subscriptions that it may not read end. @throws UNAUTHENTICATED */
-  async authenticate(socket: LiveSocket, token: string): Promise<void> {
+  /** Sets the socket's identity; subscriptions that it may not read end. */
+  async identify(socket: LiveSocket, identity: Identity, token: string): Promise<void> {
     const before = socket.identity;
-    socket.identify(await this.authenticator.authenticate(token), token);
+    socket.identify(identity, token);
     for (const subscription of [...socket.subscriptions.values()]) {
       if (!isOfList(subscription)) {
         await this.ratings.identityChanged(subscription);

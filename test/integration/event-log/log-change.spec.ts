@@ -42,6 +42,19 @@ describe('a log that is used in place of another', () => {
     expect(await groupsAfter({ kind: 'postgres' })).toEqual({ broughtBack: 1, groups: ['board', 'player', 'score'] });
   });
 
+  it('lets nothing wait for what the other lost, once that is brought back', async () => {
+    const lost = (): Promise<unknown[]> => database.query(`SELECT FROM installation WHERE name = 'log-lost'`);
+    await groupsAfter(kafka);
+    await database.query(`INSERT INTO installation (name, value) VALUES ('log-lost', 'of this test')`);
+    // Whoever follows the log of Kafka brings it back.
+    await groupsAfter({ ...kafka, prefix: 'other' });
+    expect(await lost()).toHaveLength(1);
+    await expect(adoptLog(database, { kind: 'postgres' }, () => Promise.reject(new Error('away')))).rejects.toThrow();
+    expect(await lost()).toHaveLength(1);
+    expect(await groupsAfter({ kind: 'postgres' })).toMatchObject({ broughtBack: 1 });
+    expect(await lost()).toEqual([]);
+  });
+
   it('is noticed again when the ranks could not be brought back', async () => {
     const fails = adoptLog(database, kafka, () => Promise.reject(new Error('Redis is away')));
     await expect(fails).rejects.toThrow('Redis is away');

@@ -22,6 +22,8 @@ export async function adoptLog(
   const identity = log.kind === 'postgres' ? log.kind : `${log.kind}/${log.clusterId}/${log.prefix}`;
   return database.transaction(async (transaction) => {
     await transaction.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.logChange]);
+    // What a log of Kafka lost is brought back with all that it held; nobody follows that log any more.
+    if (log.kind === 'postgres') await transaction.query(`DELETE FROM installation WHERE name = 'log-lost'`);
     const [known] = await transaction.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'log'`);
     if (known?.value === identity) return false;
     if (known) {

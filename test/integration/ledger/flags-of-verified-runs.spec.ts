@@ -112,6 +112,16 @@ describe('a run that was verified', () => {
     await expectRun(run, { verified: true });
   });
 
+  it('by a release that did not note it is so no more by another decision of its flag', async () => {
+    const run = await flagged(['jump', 'rate']);
+    await decide(run, 'jump', 'accept');
+    await node.database.query('UPDATE flag_runs SET has_verified = NULL WHERE player_id = $1', [run.playerId]);
+    await decide(run, 'rate', 'dismiss');
+    await expectRun(run, { verified: true });
+    await decide(run, 'jump', 'dismiss');
+    await expectRun(run, { verified: false });
+  });
+
   it('by two flags is so until neither says it', async () => {
     for (const [first, second] of [
       ['jump', 'rate'],
@@ -151,13 +161,15 @@ describe('a held run of which the flag of another rule was decided', () => {
     ['accept', 'accept', true],
     ['void', 'void', false],
     ['ban', 'void', false],
+    ['void, then dismiss', 'dismiss', false],
+    ['void, then accept', 'accept', true],
   ] as const)('by %s has a flag that says %s', async (decision, ofHeld, verified) => {
     const run = await flagged(['held', 'rate']);
-    await decide(run, 'rate', decision);
+    await decide(run, 'rate', ...(decision.split(', then ') as FlagDecision[]));
     await expectRun(run, { voided: ofHeld === 'void', verified });
     const flag = await flagOf(run, 'held');
     expect(flag).toMatchObject({ state: 'decided', decision: ofHeld });
-    if (decision !== 'dismiss') return;
+    if (ofHeld !== 'dismiss') return;
     // Nobody has accepted it yet.
     await expect(decisions.decide(flag.flagId, asked('accept'))).rejects.toMatchObject({ code: 'FLAG_DECIDED' });
     await decide(run, 'held', 'accept');

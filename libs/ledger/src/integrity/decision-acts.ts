@@ -40,8 +40,8 @@ export interface RunNow {
   held: boolean;
   voided: boolean;
   verified: boolean;
-  /** Whether it is verified by an `accept` of the flag. */
-  byFlag: boolean;
+  /** Whether it is verified by an `accept` of the flag; null: nobody noted it. */
+  byFlag: boolean | null;
   /** Whether it is by that of other flags. */
   byOthers: boolean;
 }
@@ -53,7 +53,7 @@ export interface RunNow {
  * @param stood what the flag was decided before it was reopened, with those before where that did not reach all runs
  */
 export function stepsOf(decision: StandingDecision, stood: readonly StandingDecision[], run: RunNow): RunStep[] {
-  const marks: RunStep[] = decision !== 'accept' && run.byFlag && !run.byOthers ? ['unverify'] : [];
+  const marks: RunStep[] = decision !== 'accept' && isByFlag(stood, run) && !run.byOthers ? ['unverify'] : [];
   if (decision === 'void' || decision === 'ban') return run.voided ? marks : ['void', ...marks];
   const isOurs = stood.includes('void') || stood.includes('ban');
   if (run.voided && !isOurs) return marks;
@@ -63,6 +63,13 @@ export function stepsOf(decision: StandingDecision, stood: readonly StandingDeci
   return [...steps, ...marks];
 }
 
-/** Whether the run is verified by the flag once these steps are done; not where somebody had verified it by its id. */
-export const isVerifiedBy = (decision: StandingDecision, steps: readonly RunStep[], run: RunNow): boolean =>
-  decision === 'accept' && (run.byFlag || (steps.includes('verify') && (!run.verified || run.byOthers)));
+/** Whether the run is verified by the flag once it is decided so; not where somebody had verified it by its id. */
+export function isVerifiedBy(decision: StandingDecision, stood: readonly StandingDecision[], run: RunNow): boolean {
+  if (decision !== 'accept') return false;
+  if (isByFlag(stood, run)) return true;
+  return stepsOf(decision, stood, run).includes('verify') && (!run.verified || run.byOthers);
+}
+
+/** Where nobody noted it: a release that accepted the flag verified the run, whoever had done so before. */
+const isByFlag = (stood: readonly StandingDecision[], { byFlag, verified }: RunNow): boolean =>
+  byFlag ?? (verified && stood.includes('accept'));

@@ -166,7 +166,7 @@ export class FlagDecisions {
       const steps = stepsOf(decision, stood, now!);
       for (const step of steps) await this.take(transaction, step, { ...run, boardUid, boardId }, act);
       if (steps.length > 0) taken[run.submissionId] = steps;
-      if (isVerifiedBy(decision, steps, now!)) verified.push(run.position);
+      if (isVerifiedBy(decision, stood, now!)) verified.push(run.position);
     }
     await transaction.query(MARK_VERIFIED, [act.flagId, kept.map(({ position }) => position), verified]);
     return taken;
@@ -223,7 +223,7 @@ const runsBehind = (database: SqlRunner, flagId: string, behind: number): Promis
 /** Of runs `$2` of flag `$1` those that are verified by it, and no others. */
 const MARK_VERIFIED = `
   UPDATE flag_runs SET has_verified = position = ANY ($3::bigint[])
-  WHERE flag_id = $1 AND position = ANY ($2::bigint[]) AND has_verified <> (position = ANY ($3::bigint[]))`;
+  WHERE flag_id = $1 AND position = ANY ($2::bigint[]) AND has_verified IS DISTINCT FROM (position = ANY ($3::bigint[]))`;
 
 const KEPT_BEHIND = `SELECT FROM flag_runs r JOIN runs k ON ${IS_KEPT} WHERE r.flag_id = $1 AND r.position > $2 LIMIT 1`;
 

@@ -142,7 +142,7 @@ const DECIDE_HELD = prepared(`
   UPDATE flags SET is_open = false, stood = decision, decision = $4, reason = $5, decided_by = $6, decided_at = ladder_now()
   FROM flag_runs r
   WHERE r.board_uid = $1 AND r.player_id = $2 AND r.position = $3 AND r.flag_id = flags.flag_id
-    AND flags.is_of_held AND flags.is_open RETURNING flags.flag_id AS "flagId"`);
+    AND flags.is_of_held AND (flags.is_open OR flags.decision = 'void' AND $4 <> 'void') RETURNING flags.flag_id AS "flagId"`);
 
 /** Not where its run was verified by its id before. */
 const MARK_ACCEPTED = prepared(`
@@ -154,7 +154,7 @@ const MARK_ACCEPTED = prepared(`
 
 const UNMARK = prepared(`
   UPDATE flag_runs SET has_verified = false
-  WHERE board_uid = $1 AND player_id = $2 AND position = $3 AND has_verified`);
+  WHERE board_uid = $1 AND player_id = $2 AND position = $3 AND has_verified IS DISTINCT FROM false`);
 
 /** What somebody decided of a run by its id or by another flag, which decides the flag that holds it. */
 export interface HeldRunDecision {

@@ -122,6 +122,7 @@ export class WindowCatalog {
     const { graceSeconds } = board.definition;
     const live = await this.unsettledOf(board);
     const unmade: StoredWindow[] = [];
+    let madeAtMs: number | null = null;
     for (const spec of board.definition.windows) {
       let next = this.calculated(board, spec, nowMs);
       while (next !== null && next.startsAtMs !== null && kindOf(spec) !== 'season') {
@@ -129,6 +130,8 @@ export class WindowCatalog {
         next = this.calculated(board, spec, atMs);
         if (next === null || dueAtMs(next, graceSeconds) <= nowMs) break;
         if (stored(live, spec, atMs)) continue;
+        madeAtMs ??= await this.madeAtMs(board);
+        if (next.endsAtMs === null || next.endsAtMs <= madeAtMs) break;
         const { bounds } = await this.besidesStored(board, spec, next, atMs);
         const isOver = bounds !== null && bounds.endsAtMs !== null && bounds.endsAtMs <= nowMs;
         if (isOver) unmade.push({ ...bounds, uid: 0, state: 'settled' });
@@ -143,13 +146,18 @@ export class WindowCatalog {
    * @throws StaleBoardError
    */
   async makeEnded(board: Board, bounds: WindowBounds): Promise<StoredWindow | undefined> {
-    const [after] = await this.database.query(
-      'SELECT FROM boards WHERE board_uid = $1 AND created_at >= to_timestamp($2::float8 / 1000)',
-      [board.uid, bounds.endsAtMs],
-    );
-    const made = after ? undefined : await this.insert(board, bounds);
     const { startsAtMs, endsAtMs } = bounds;
+    const isBefore = endsAtMs !== null && endsAtMs <= (await this.madeAtMs(board));
+    const made = isBefore ? undefined : await this.insert(board, bounds);
     return made?.state === 'open' && made.startsAtMs === startsAtMs && made.endsAtMs === endsAtMs ? made : undefined;
+  }
+
+  private async madeAtMs(board: Board): Promise<number> {
+    const [row] = await this.database.query<{ madeAtMs: number }>(
+      'SELECT (extract(epoch FROM created_at) * 1000)::float8 AS "madeAtMs" FROM boards WHERE board_uid = $1',
+      [board.uid],
+    );
+    return row?.madeAtMs ?? Infinity;
   }
 
   /** The window of a spec that holds an instant, made when it is not there yet; null when there is none. */

@@ -37,8 +37,8 @@ export const MARK_ENTRIES = `
       SELECT ctid FROM entries WHERE window_uid = $1 AND player_id = k.player_id
         AND (renewed_at_ms IS NULL OR renewed_at_ms < $3::bigint) OFFSET 0) AS e))`;
 
-/** Until when an entry whose lifetime is over was renewed last; null where there is no lifetime. */
-const EXPIRED_UNTIL = `floor(extract(epoch FROM ${NOW}) * 1000)::bigint
+/** Until when an entry whose lifetime is over was renewed last, of window `w`, after whose end none expires; null: there is no lifetime. */
+const EXPIRED_UNTIL = `floor(extract(epoch FROM least(${NOW}, w.ends_at)) * 1000)::bigint
     - 1000 * (b.definition -> 'limits' ->> 'entryLifetimeSeconds')::bigint`;
 
 /** Windows of boards that keep so many entries: they run, or are fed. Those whose lifetime is over do not count among them. */

@@ -109,7 +109,7 @@ describe('windows of boards that a pool feeds, beside periods, fillings and othe
     await fed.deliver();
     await fed.askAndClose();
     expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);
-    await fillFedBoards(fed.node.database);
+    await fillFedBoards(fed.node.database, null);
     await fed.node.database.query(`DELETE FROM installation WHERE name = 'log-lost'`);
     await fed.askAndClose();
     expect(await fed.windows()).toEqual([`${fed.day()} open ada bob`]);

@@ -74,7 +74,8 @@ export class ProjectorLifecycle {
     for (const lane of this.part(Lanes).all) await projection.dropMark(lane);
     // What the log still held of guilds' totals is recomputed with the scopes.
     await rescopeGuildBoards(this.part(PostgresDatabase));
-    await fillFedBoards(this.part(PostgresDatabase));
+    // What it held of ratings is fed anew.
+    await fillFedBoards(this.part(PostgresDatabase), null);
   }
 
   async stop(): Promise<void> {

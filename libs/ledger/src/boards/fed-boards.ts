@@ -92,15 +92,16 @@ export async function beginFill(transaction: SqlRunner, poolUid: number, boardUi
   await transaction.query(BEGIN_FILL, [poolUid, boardUid]);
 }
 
-const FILL_ALL = prepared(`
+const FILL_FED = prepared(`
   INSERT INTO board_fills (board_uid, pool_uid, round)
   SELECT board_uid, (feed ->> 'poolUid')::int, nextval('ladder_position') FROM boards
-  WHERE feed IS NOT NULL AND board_id IS NOT NULL
+  WHERE feed IS NOT NULL AND board_id IS NOT NULL AND ($1::int IS NULL OR (feed ->> 'poolUid')::int = $1)
+  ORDER BY board_uid
   ON CONFLICT (board_uid) DO UPDATE SET again = true`);
 
-/** As {@link beginFill}, for every board that a pool feeds: what was told of ratings may be lost. What was written stays. */
-export async function fillFedBoards(sql: SqlRunner): Promise<void> {
-  await sql.query(FILL_ALL);
+/** As {@link beginFill}, for every board that a pool feeds; null: that any does. What was written stays. */
+export async function fillFedBoards(sql: SqlRunner, poolUid: number | null): Promise<void> {
+  await sql.query(FILL_FED, [poolUid]);
 }
 
 /** The type of the pool event that says who stands on its boards by other rules from now on. */
@@ -183,8 +184,9 @@ export async function refuseUnkept(
   { pool, poolUid }: BoardFeed,
 ): Promise<void> {
   const [history] = await transaction.query<HistoryOfPool>(HISTORY_OF_POOL, [poolUid]);
-  const keptFromMs = history ? changesKeptFromMs(history, history) : 0;
-  if (!history || windowsBeganMs(definition, history.nowMs) >= keptFromMs) return;
+  if (!history) return;
+  const keptFromMs = changesKeptFromMs(history, history);
+  if (windowsBeganMs(definition, history.nowMs) >= keptFromMs) return;
   const since = new Date(keptFromMs).toISOString();
   throw new LadderError(
     'NOT_SUPPORTED',

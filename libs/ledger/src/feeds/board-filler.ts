@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { beginFill, RULES_CHANGED } from '../boards/fed-boards.js';
+import { fillFedBoards, RULES_CHANGED } from '../boards/fed-boards.js';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -96,10 +96,6 @@ export class BoardFiller {
   }
 }
 
-const FED_UIDS = prepared(`
-  SELECT board_uid AS uid FROM boards
-  WHERE (feed ->> 'poolUid')::int = $1 AND feed IS NOT NULL AND board_id IS NOT NULL`);
-
 /** Has the boards of a pool filled anew: its position moves, so that what is read by the new rules is newer than all entries. */
 @Injectable()
 export class RulesChangedFold implements PoolEventFold {
@@ -107,10 +103,7 @@ export class RulesChangedFold implements PoolEventFold {
   readonly isQuick = true;
 
   async fold(_: SqlRunner, { uid }: PoolInTurn): Promise<FoldedEvent> {
-    const store = async (transaction: SqlRunner): Promise<void> => {
-      const boards = await transaction.query<{ uid: number }>(FED_UIDS, [uid]);
-      for (const board of boards) await beginFill(transaction, uid, board.uid);
-    };
+    const store = (transaction: SqlRunner): Promise<void> => fillFedBoards(transaction, uid);
     return { outcome: {}, newcomers: 0, changed: [], store };
   }
 }

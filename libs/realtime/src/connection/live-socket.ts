@@ -176,17 +176,12 @@ export class LiveSocket {
   }
 
   /**
-   * Answers messages one after another, so that an unsubscribe never overtakes its subscribe.
+   * Answers messages one after another, so that an unsubscribe never overtakes its subscribe. `answer` must not reject.
    * @throws TOO_MANY_MESSAGES when the socket sends more than it may, or more than can wait
    */
   enqueue(answer: () => Promise<void>): void {
     this.takeToken();
     if (this.waiting >= this.options.messagesWaitingMax) throw this.tooMany();
-    this.first(answer);
-  }
-
-  /** As {@link enqueue}, for the gateway's own first step. `answer` must not reject. */
-  first(answer: () => Promise<void>): void {
     this.waiting += 1;
     this.work = this.work.then(answer).finally(() => (this.waiting -= 1));
   }
